@@ -1,0 +1,17 @@
+"""People, their site roles, machine credentials, tokens."""
+
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    """Connects the owner of sites with the kernel's access rule."""
+
+    name = "apps.accounts"
+    label = "accounts"
+
+    def ready(self) -> None:
+        """Register verbs and tell the kernel how a slug becomes a site."""
+        from apps.accounts import permissions, selectors  # noqa: F401
+        from apps.kernel.access import use_site_finder
+
+        use_site_finder(selectors.find_site)

@@ -1,0 +1,70 @@
+"""Tables of the journal. Written only by `services`; the event table refuses anything but INSERT by trigger and grant."""
+
+from django.db import models
+
+from apps.kernel.ids import new_id
+
+
+class Stream(models.Model):
+    """Head of one stream; its row lock orders the appends of that stream."""
+
+    name = models.CharField(primary_key=True, max_length=200)
+    site_id = models.UUIDField(null=True)
+    sequence = models.BigIntegerField(default=0)
+    digest = models.BinaryField(default=b"")
+
+    class Meta:
+        db_table = "journal_stream"
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.sequence}"
+
+
+class Event(models.Model):
+    """One fact, for good."""
+
+    position = models.BigAutoField(primary_key=True)
+    id = models.UUIDField(default=new_id, unique=True, editable=False)
+    stream = models.CharField(max_length=200)
+    sequence = models.BigIntegerField()
+    type = models.CharField(max_length=100)
+    version = models.PositiveSmallIntegerField()
+    payload = models.JSONField()
+    site_id = models.UUIDField(null=True)
+    actor_kind = models.CharField(max_length=16)
+    actor_id = models.UUIDField(null=True)
+    actor_name = models.CharField(max_length=200, blank=True)
+    correlation_id = models.CharField(max_length=64, blank=True)
+    recorded_at = models.DateTimeField()
+    previous = models.BinaryField()
+    digest = models.BinaryField()
+
+    class Meta:
+        db_table = "journal_event"
+        constraints = [models.UniqueConstraint(fields=["stream", "sequence"], name="journal_event_stream_sequence")]
+        indexes = [
+            models.Index(fields=["site_id", "-position"], name="journal_event_site"),
+            models.Index(fields=["actor_id", "-position"], name="journal_event_actor"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.stream}/{self.sequence}"
+
+
+class IdempotencyKey(models.Model):
+    """A key an actor used for one verb, what was asked, and what was answered."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    actor = models.CharField(max_length=64)
+    verb = models.CharField(max_length=100)
+    key = models.CharField(max_length=100)
+    request = models.BinaryField()
+    result = models.JSONField(null=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "journal_idempotency_key"
+        constraints = [models.UniqueConstraint(fields=["actor", "verb", "key"], name="journal_idempotency_once")]
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.key}"

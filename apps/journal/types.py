@@ -1,0 +1,45 @@
+"""What the journal records and returns."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+from uuid import UUID
+
+import msgspec
+
+
+class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of every event payload. Subclasses are released for good: change one only by a new version."""
+
+    event_type: ClassVar[str] = ""
+    event_version: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One event as stored. `digest` covers everything here and the digest before it in the stream."""
+
+    position: int
+    id: UUID
+    stream: str
+    sequence: int
+    type: str
+    version: int
+    payload: dict[str, object]
+    site_id: UUID | None
+    actor_kind: str
+    actor_id: UUID | None
+    actor_name: str
+    correlation_id: str
+    recorded_at: datetime
+    previous: bytes
+    digest: bytes
+
+
+@dataclass(frozen=True)
+class ChainFault:
+    """Where a stream does not hold: the first bad sequence and what is wrong with it."""
+
+    stream: str
+    sequence: int
+    reason: str

@@ -1,0 +1,8 @@
+"""Pages of the journal."""
+
+from django.urls import path
+
+from apps.journal import views
+
+app_name = "journal"
+urlpatterns = [path("sites/<slug:site_slug>/journal/", views.event_list, name="event_list")]

@@ -1,0 +1,125 @@
+"""Every view says what it needs, and the middleware holds it to that before the view runs.
+
+A view without a declaration is refused, so a forgotten one fails closed and the matrix test names it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
+
+from django.http import HttpRequest
+from rest_framework.permissions import BasePermission
+
+from apps.kernel.errors import NotFound
+from apps.kernel.permissions import require
+from apps.kernel.types import ANONYMOUS, Actor
+
+View = TypeVar("View", bound=Callable[..., Any])
+PUBLIC = "public"
+SIGNED_IN = "signed_in"
+
+
+@dataclass(frozen=True)
+class Access:
+    """Verb needed for each HTTP method, and the URL argument that holds the site's slug."""
+
+    verbs: Mapping[str, str]
+    site_argument: str = "site_slug"
+
+
+class SiteLike(Protocol):
+    """What the resolver of sites returns."""
+
+    @property
+    def id(self) -> UUID:
+        """The site's identifier."""
+        ...
+
+
+_THIRD_PARTY: dict[str, Access] = {}
+_find_site: Callable[[str], SiteLike | None] | None = None
+
+
+def access(verb: str = "", *, site_argument: str = "site_slug", **by_method: str) -> Callable[[View], View]:
+    """Declare what a view needs: one verb for GET and HEAD, or a verb for each method by name."""
+    verbs = dict(by_method) or {"GET": verb}
+    if "GET" in verbs:
+        verbs.setdefault("HEAD", verbs["GET"])
+
+    def mark(view: View) -> View:
+        view.access = Access(verbs, site_argument)  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def declare_third_party(url_name: str, **by_method: str) -> None:
+    """Declare what a view of a library needs, by its full URL name."""
+    verbs = dict(by_method)
+    if "GET" in verbs:
+        verbs.setdefault("HEAD", verbs["GET"])
+    _THIRD_PARTY[url_name] = Access(verbs)
+
+
+def use_site_finder(finder: Callable[[str], SiteLike | None]) -> None:
+    """Set by the app that owns sites: finds a site by slug."""
+    global _find_site
+    _find_site = finder
+
+
+def declared(view: Callable[..., Any], url_name: str) -> Access | None:
+    """The declaration of a view, or None."""
+    for holder in (view, getattr(view, "cls", None), getattr(view, "view_class", None)):
+        found = getattr(holder, "access", None)
+        if isinstance(found, Access):
+            return found
+    return _THIRD_PARTY.get(url_name)
+
+
+def actor_of(request: Any) -> Actor:
+    """Who makes this request."""
+    return getattr(request, "actor", None) or getattr(getattr(request, "_request", None), "actor", None) or ANONYMOUS
+
+
+def enforce(request: HttpRequest, found: Access, arguments: Mapping[str, Any]) -> None:
+    """Raise a refusal unless the actor may use this method of this view. Sets `request.site` where the URL names one."""
+    verb = found.verbs.get(request.method or "GET")
+    if verb is None:
+        return  # the view answers 405 itself
+    slug = arguments.get(found.site_argument)
+    subject: object | None = None
+    if slug is not None:
+        site = _find_site(slug) if _find_site is not None else None
+        subject = _AtSite(site.id if site else None)
+        request.site = site  # type: ignore[attr-defined]
+    elif verb.partition(".")[0] != "kernel":
+        subject = _Own(actor_of(request).id)
+    require(actor_of(request), verb, subject)
+    if slug is not None and subject is not None and getattr(subject, "site_id", None) is None:
+        raise NotFound("There is nothing here.")
+
+
+@dataclass(frozen=True)
+class _AtSite:
+    site_id: UUID | None
+
+
+@dataclass(frozen=True)
+class _Own:
+    """Stands for the actor's own things where a URL names no subject; services check the loaded one."""
+
+    owner_id: UUID | None
+    site_id: UUID | None = None
+
+
+class DeclaredAccess(BasePermission):
+    """The same rule for the API, after its own authentication has set the actor."""
+
+    def has_permission(self, request: Any, view: Any) -> bool:
+        """True, or a refusal raised."""
+        found = declared(type(view), getattr(request.resolver_match, "view_name", "") or "")
+        if found is None:
+            return False
+        enforce(request._request, found, view.kwargs)
+        return True

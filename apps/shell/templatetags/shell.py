@@ -1,0 +1,127 @@
+"""Tags of the shell: icons, ages, form controls, the frame of a page, the import map."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django import template
+from django.conf import settings
+from django.forms import BoundField, CheckboxInput, HiddenInput
+from django.template import Context
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from apps.kernel import clock
+from apps.shell import selectors
+from apps.shell.types import Display, Frame
+
+register = template.Library()
+TINYKEYS = "vendor/tinykeys-3.1.0/tinykeys.module.js"
+_JS = Path(settings.ROOT) / "static" / "js"
+
+
+@register.simple_tag
+def icon(name: str, extra: str = "") -> SafeString:
+    """One drawing of the sprite, silent to screen readers: words stand beside it."""
+    return format_html(
+        '<svg class="i{}" aria-hidden="true"><use href="{}#i-{}"/></svg>',
+        f" {extra}" if extra else "",
+        _sprite(),
+        name,
+    )
+
+
+@register.simple_tag
+def priority(level: int, *, acknowledged: bool = False) -> SafeString:
+    """Priority mark: shape, letter and colour; filled means nobody has acknowledged it."""
+    letter, word = {1: ("U", "Urgent"), 2: ("H", "High"), 3: ("N", "Normal"), 4: ("A", "Advisory")}[level]
+    return format_html(
+        '<span class="pri p{0}{1}"><svg aria-hidden="true"><use href="{2}#p{0}"/></svg>'
+        '<span aria-hidden="true">{3}</span><span class="vh">{4}{5}</span></span>',
+        level,
+        " ack" if acknowledged else "",
+        _sprite(),
+        letter,
+        word,
+        ", acknowledged" if acknowledged else "",
+    )
+
+
+def _sprite() -> str:
+    return static("icons/sprite.svg")
+
+
+@register.simple_tag
+def age(when: datetime | None, limit_s: float | None = None) -> SafeString:
+    """How old a value is; counted on by the browser, right without it."""
+    limit = format_html(' limit="{}"', limit_s) if limit_s is not None else ""
+    if when is None:
+        return format_html('<age-text class="age"{}>none yet</age-text>', limit)
+    since_ms = int(when.timestamp() * 1000)
+    return format_html(
+        '<age-text class="age" since="{}"{}>{}</age-text>',
+        since_ms,
+        limit,
+        age_words((clock.now() - when).total_seconds()),
+    )
+
+
+def age_words(seconds: float) -> str:
+    """The same words as static/js/clock.js."""
+    s = max(0.0, seconds)
+    if s < 10:
+        return f"{s:.1f} s"
+    for limit, size, unit in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h")):
+        if s < limit:
+            return f"{int(s // size)} {unit}"
+    return f"{int(s // 86400)} d"
+
+
+@register.filter
+def control(field: BoundField) -> SafeString:
+    """A form control with our classes, and tied to its hint and its error for screen readers."""
+    widget = field.field.widget
+    attrs: dict[str, Any] = {}
+    if not isinstance(widget, CheckboxInput | HiddenInput):
+        attrs["class"] = "in"
+    described = [f"{field.auto_id}-{part}" for part, there in (("hint", field.help_text), ("wrong", field.errors)) if there]
+    if described:
+        attrs["aria-describedby"] = " ".join(described)
+    return field.as_widget(attrs=attrs)
+
+
+@register.filter
+def is_tick(field: BoundField) -> bool:
+    """Whether a field is one tick box, whose label stands behind it."""
+    return isinstance(field.field.widget, CheckboxInput)
+
+
+@register.simple_tag(takes_context=True)
+def page_frame(context: Context) -> Frame | None:
+    """What surrounds the page, None where nobody is signed in."""
+    request = context.get("request")
+    return selectors.frame(request) if request is not None and request.user.is_authenticated else None
+
+
+@register.simple_tag(takes_context=True)
+def page_display(context: Context) -> Display:
+    """Theme, density and keys of this person."""
+    return selectors.display(context.get("request"))
+
+
+@register.simple_tag
+def now_ms() -> int:
+    """The server's time for ages counted in the browser."""
+    return int(clock.now().timestamp() * 1000)
+
+
+@register.simple_tag(takes_context=True)
+def import_map(context: Context) -> SafeString:
+    """Where each module lies, under its hashed name. The one inline script of a page, admitted by its nonce."""
+    modules = {f"pilothouse/{path.stem}": static(f"js/{path.name}") for path in sorted(_JS.glob("*.js"))}
+    modules["tinykeys"] = static(TINYKEYS)
+    nonce = getattr(context.get("request"), "csp_nonce", "")
+    body = json.dumps({"imports": modules}).replace("<", "\\u003c")
+    return format_html('<script type="importmap" nonce="{}">{}</script>', str(nonce), mark_safe(body))  # noqa: S308 - our own names

@@ -1,0 +1,80 @@
+"""Words of the shell: navigation, commands, keys, and what a page is framed by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class NavEntry:
+    """One part of the console in the rail. Shown only to those whom `verb` admits at the site of the page."""
+
+    label: str
+    icon: str
+    keys: str
+    url_name: str
+    verb: str
+
+
+@dataclass(frozen=True)
+class NavLink:
+    """A navigation entry resolved for one person at one site."""
+
+    label: str
+    icon: str
+    keys: str
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class KeyLine:
+    """One line of the keyboard sheet: the keys in order, and what they do."""
+
+    keys: tuple[str, ...]
+    does: str
+    is_single: bool = False
+
+
+@dataclass(frozen=True)
+class KeyGroup:
+    """Lines of the keyboard sheet under one heading."""
+
+    title: str
+    lines: Sequence[KeyLine]
+
+
+@dataclass(frozen=True)
+class SiteLink:
+    """A site the person may switch to."""
+
+    name: str
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What surrounds every page of a signed-in person."""
+
+    site: Any
+    roles: str
+    sites: Sequence[SiteLink]
+    links: Sequence[NavLink]
+    account_links: Sequence[NavLink]
+    commands: Sequence[dict[str, Any]]
+    key_groups: Sequence[KeyGroup]
+    single_keys: bool
+
+
+@dataclass(frozen=True)
+class Display:
+    """How a page looks: `theme` is light, dark, or empty for the system's; `density` is compact or comfortable."""
+
+    theme: str
+    density: str
+    single_keys: bool
+
+
+THEMES = ("light", "dark")
+THEME_COOKIE = "pilothouse_theme"

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""Entry point of every command: `manage.py up`, `manage.py doctor`, Django's own."""
+
+import os
+import sys
+
+
+def _data_folder(argv: list[str]) -> str | None:
+    """Find --data before settings load, since the settings are read from that folder."""
+    for index, word in enumerate(argv):
+        if word == "--data" and index + 1 < len(argv):
+            return argv[index + 1]
+        if word.startswith("--data="):
+            return word.partition("=")[2]
+    return None
+
+
+def main() -> None:
+    """Run one management command."""
+    data = _data_folder(sys.argv[2:])
+    if data is not None:
+        os.environ["PILOTHOUSE_DATA"] = data
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings.embedded")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -20,6 +20,11 @@ def main() -> None:
     data = _data_folder(sys.argv[2:])
     if data is not None:
         os.environ["PILOTHOUSE_DATA"] = data
+    from console.supervisor import cli
+
+    if sys.argv[1:2] and sys.argv[1] in cli.COMMANDS:
+        # Before Django: these must work without a database, and the supervisor stays small.
+        sys.exit(cli.main(sys.argv[1:]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings.embedded")
     from django.core.management import execute_from_command_line
 

@@ -205,7 +205,7 @@ BEAT = Process(
     discard_on_crash=("beat-schedule*",),
     container=Container(
         image=_IMAGE,
-        command=("python", *_BEAT, "--schedule", "/tmp/beat-schedule"),
+        command=("python", *_BEAT, "--schedule", "/app/var/beat-schedule"),
         environment=_serving("beat", 1),
         health=("CMD-SHELL", "grep -q celery /proc/1/cmdline"),
     ),
@@ -245,7 +245,6 @@ def table(processes: Iterable[Process] = PROCESSES) -> str:
         port = "" if process.listen is None else ("`--port`" + (f" + {process.listen.offset}" if process.listen.offset else ""))
         health = " ".join((process.health.kind, process.health.path)).strip() if process.restart == "always" else "runs once"
         needs = ", ".join(process.needs)
-        rows.append(
-            f"| {process.name} | {runs} | {process.count} | {port} | {health} | {needs} | {process.pool * process.pools or ''} |"
-        )
+        pool = process.pool * process.pools or ""
+        rows.append(f"| {process.name} | {runs} | {process.count} | {port} | {health} | {needs} | {pool} |")
     return "\n".join(rows) + "\n"

@@ -1,0 +1,11 @@
+"""`manage.py restore`; see `console.supervisor`."""
+
+from console.management.commands._deployment import DeploymentCommand
+from console.supervisor import cli
+
+
+class Command(DeploymentCommand):
+    """The command as Django knows it."""
+
+    name = "restore"
+    help = cli.COMMANDS[name][0]

@@ -16,7 +16,6 @@ from apps.kernel import clock
 from apps.kernel.ids import parse_id
 from apps.kernel.types import ANONYMOUS, Actor, ActorKind, Role
 
-
 # What the sign-in library records; a reset link or a social sign-in would be recorded too and proves nothing here.
 _PROOFS = frozenset({"password", "mfa"})
 

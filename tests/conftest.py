@@ -3,6 +3,7 @@
 import django
 import pytest
 
+from apps.kernel.types import Role
 from tests import engines
 
 _running: engines.Engines | None = None
@@ -40,3 +41,62 @@ def _guard_off(request: pytest.FixtureRequest) -> None:
         from tests.guards import switch_off
 
         switch_off(name)
+
+
+def _factories():
+    """Imported late: models may load only after the engines run."""
+    from tests.factories import accounts
+
+    return accounts
+
+
+@pytest.fixture
+def site(db):
+    """The site at which the cast works."""
+    return _factories().make_site("hall-a", name="Hall A")
+
+
+@pytest.fixture
+def other_site(db):
+    """A site of which the cast knows nothing."""
+    return _factories().make_site("lab-b", name="Lab B")
+
+
+def _cast(role: Role):
+    @pytest.fixture(name=role.value)
+    def member(site):
+        factories = _factories()
+        return factories.grant(factories.make_person(role.label.capitalize()), site, role)
+
+    member.__doc__ = f"Somebody who is {role.label} at `site` and nothing else."
+    return member
+
+
+viewer = _cast(Role.VIEWER)
+operator = _cast(Role.OPERATOR)
+teleoperator = _cast(Role.TELEOPERATOR)
+floor_operator = _cast(Role.FLOOR_OPERATOR)
+reviewer = _cast(Role.REVIEWER)
+skill_author = _cast(Role.SKILL_AUTHOR)
+approver = _cast(Role.APPROVER)
+admin = _cast(Role.ADMIN)
+auditor = _cast(Role.AUDITOR)
+
+
+@pytest.fixture
+def outsider(other_site):
+    """Somebody with every role at `other_site` and none at `site`."""
+    factories = _factories()
+    return factories.grant(factories.make_person("Outsider"), other_site, *Role)
+
+
+@pytest.fixture
+def actor_of(db):
+    """`actor_of(person, proved=True)`: a person as an actor."""
+    return _factories().actor_of
+
+
+@pytest.fixture
+def client_of(db):
+    """`client_of(person, proved=True)`: a browser signed in as the person, or as nobody for None."""
+    return _factories().client_of

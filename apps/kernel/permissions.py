@@ -96,7 +96,10 @@ def can(actor: Actor, verb: str, subject: object | None = None, *, now: datetime
         return Decision(NotSignedIn("Sign in first."))
     if actor.kind is ActorKind.SYSTEM and not rule.people_only and not rule.step_up:
         return Decision()
-    return _scope_allows(actor, rule, subject) or _kind_allows(actor, rule, now or clock.now()) or Decision()
+    refused = _scope_allows(actor, rule, subject)
+    if refused is None:  # a refusal is falsy, so `or` would skip it
+        refused = _kind_allows(actor, rule, now or clock.now())
+    return refused if refused is not None else Decision()
 
 
 def _scope_allows(actor: Actor, rule: Verb, subject: object | None) -> Decision | None:

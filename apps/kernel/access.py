@@ -11,7 +11,7 @@ from uuid import UUID
 from django.http import HttpRequest
 from rest_framework.permissions import BasePermission
 
-from apps.kernel.errors import NotFound
+from apps.kernel.errors import NotFound, WrongMethod
 from apps.kernel.permissions import require
 from apps.kernel.types import ANONYMOUS, Actor
 
@@ -85,8 +85,8 @@ def actor_of(request: Any) -> Actor:
 def enforce(request: HttpRequest, found: Access, arguments: Mapping[str, Any]) -> None:
     """Raise a refusal unless the actor may use this method of this view. Sets `request.site` where the URL names one."""
     verb = found.verbs.get(request.method or "GET")
-    if verb is None:
-        return  # the view answers 405 itself
+    if verb is None:  # a function view would run whatever the method
+        raise WrongMethod("This address does not know this method.", allowed=tuple(sorted(found.verbs)))
     slug = arguments.get(found.site_argument)
     subject: object | None = None
     if slug is not None:

@@ -39,6 +39,22 @@ class StepUpNeeded(NotAllowed):
     code = "step_up_needed"
 
 
+class WrongMethod(Refusal):
+    """The address knows other methods only; `allowed` names them."""
+
+    code = "wrong_method"
+
+    def __init__(self, message: str, *, allowed: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.allowed = allowed
+
+
+class TooLarge(Refusal):
+    """The request body is larger than anything that is accepted here."""
+
+    code = "too_large"
+
+
 class Conflict(Refusal):
     """The state does not admit the act, or an idempotency key was reused for another request."""
 

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
@@ -19,6 +19,8 @@ STATUS: dict[type[errors.Refusal], int] = {
     errors.NotSignedIn: 401,
     errors.StepUpNeeded: 403,
     errors.NotAllowed: 403,
+    errors.WrongMethod: 405,
+    errors.TooLarge: 413,
     errors.Conflict: 409,
     errors.Stale: 412,
     errors.Invalid: 422,
@@ -41,6 +43,8 @@ def as_refusal(error: BaseException) -> errors.Refusal | None:
             return errors.NotSignedIn(str(error.detail))
         case drf.ValidationError():
             return errors.Invalid("The request is wrong.", fields=_drf_fields(error.detail))
+        case RequestDataTooBig() | TooManyFieldsSent() | TooManyFilesSent():
+            return errors.TooLarge("The request body is too large. Nothing was changed.")
         case drf.ParseError():
             return errors.Invalid("The request body cannot be read.", fields={"body": [str(error.detail)]})
         case OperationalError() | InterfaceError() | PoolTimeout():
@@ -82,6 +86,7 @@ def answer(request: HttpRequest, refusal: errors.Refusal) -> HttpResponse:
         code=refusal.code,
         fields=refusal.fields,
         retry_after_s=getattr(refusal, "retry_after_s", None),
+        allowed=getattr(refusal, "allowed", ()),
     )
 
 
@@ -111,6 +116,7 @@ def problem(
     code: str = "",
     fields: dict[str, list[str]] | None = None,
     retry_after_s: int | None = None,
+    allowed: tuple[str, ...] = (),
 ) -> HttpResponse:
     """An error answer. Needs no database, so that it can be given when there is none."""
     correlation = logs.correlation_id.get()
@@ -129,7 +135,7 @@ def problem(
             body["errors"] = fields
         response = JsonResponse(body, status=status, content_type="application/problem+json")
     else:
-        known = status if status in PAGES else 500
+        known = status if status in PAGES else 400 if status < 500 else 500
         fragment = bool(request.headers.get("HX-Request"))
         template = f"errors/_{known}.html" if fragment else f"errors/{known}.html"
         context = {
@@ -143,6 +149,8 @@ def problem(
             "request": request,
         }
         response = HttpResponse(render_to_string(template, context), status=status)
+    if allowed:
+        response["Allow"] = ", ".join(allowed)
     if retry_after_s is not None:
         response["Retry-After"] = str(retry_after_s)
     if status == 401:

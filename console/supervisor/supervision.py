@@ -3,22 +3,25 @@
 import os
 import select
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psutil
 
 from console.embedded.faults import Fault
 from console.embedded.launch import adopt_orphans, release_orphans
-from console.embedded.leftovers import end_all
+from console.embedded.leftovers import MARK, end_all
 from console.supervisor.folder import write_private
 from console.supervisor.logs import Follower, last_line, rotate
 from console.supervisor.plan import Plan
 from console.supervisor.unit import Unit
 
 _TRIES = 3  # crashes in a row before the console was ever ready, until we give up
+GUARD = Path(__file__).with_name("guard.py")
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -36,6 +39,8 @@ class Supervision:
         self._written: object = None
         self._rotated = 0.0
         self._asked_ready = 0.0
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._leash = os.pipe2(os.O_CLOEXEC)  # the guard reads it; it closes when we end, however we end
 
     def run(self, on_serving: Callable[[], None]) -> None:
         """Until Ctrl-C or SIGTERM. Raises Fault if the console could not be brought up."""
@@ -44,6 +49,7 @@ class Supervision:
         woken = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         before = {number: signal.signal(number, self._asked) for number in _STOPPING}
         before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)  # only wakes the loop
+        self._set_guard()
         pool = ThreadPoolExecutor(4, thread_name_prefix="health")
         try:
             while not self._stop_asked:
@@ -58,6 +64,7 @@ class Supervision:
         finally:
             self._stop_all()
             self._tend()
+            self._release_guard()
             pool.shutdown(wait=False, cancel_futures=True)
             signal.set_wakeup_fd(woken)
             for number, handler in before.items():
@@ -65,6 +72,35 @@ class Supervision:
             os.close(reading)
             os.close(writing)
             release_orphans()
+
+    def _set_guard(self) -> None:
+        self._guard = subprocess.Popen(
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                str(GUARD),
+                str(self._leash[0]),
+                f"{MARK}={self.plan.mark}",
+                str(self.plan.folder.path / "postgres" / "data"),
+            ],
+            env={MARK: self.plan.mark},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[self._leash[0]],
+            start_new_session=True,
+        )
+
+    def _release_guard(self) -> None:
+        os.close(self._leash[1])
+        os.close(self._leash[0])
+        if self._guard is not None and self._guard.returncode is None:
+            try:
+                self._guard.wait(3)
+            except subprocess.TimeoutExpired:
+                self._guard.kill()
+                self._guard.wait()
 
     def _asked(self, *_: object) -> None:
         self._stop_asked += 1
@@ -132,6 +168,10 @@ class Supervision:
             _, status = os.waitpid(found.si_pid, 0)
             if unit is not None:
                 self._ended(unit, os.waitstatus_to_exitcode(status))
+            elif self._guard is not None and found.si_pid == self._guard.pid:
+                self._guard.returncode = os.waitstatus_to_exitcode(status)
+                if not self._stop_asked:
+                    self._set_guard()
 
     def _ended(self, unit: Unit, code: int) -> None:
         unit.ended(time.monotonic(), code)
@@ -199,7 +239,9 @@ class Supervision:
                 time.sleep(0.02)
             for unit in level:
                 unit.halt()
-        end_all(psutil.Process().children(recursive=True), (signal.SIGKILL,))  # orphans that left their group
+        guard = self._guard.pid if self._guard else 0
+        orphans = [one for one in psutil.Process().children(recursive=True) if one.pid != guard]
+        end_all(orphans, (signal.SIGKILL,))  # those that left their group
         self._reap()
 
 

@@ -7,6 +7,9 @@ from apps.journal.lifecycle import faults
 from apps.journal.models import Event, Stream
 from apps.journal.services import as_recorded
 from apps.journal.types import ChainFault, Recorded
+from apps.kernel.errors import NotFound
+from apps.kernel.filters import Filter, Listing, Parameters, Sort, identifier, moment, text, whole
+from apps.kernel.pagination import Page
 
 
 def events_after(stream: str, sequence: int, *, most: int = 200) -> list[Recorded]:
@@ -27,6 +30,34 @@ def events_of_site(site_id: UUID, *, before: int | None = None, most: int = 50) 
     if before is not None:
         rows = rows.filter(position__lt=before)
     return [as_recorded(row) for row in rows.order_by("-position")[:most]]
+
+
+EVENTS = Listing(
+    filters=(
+        Filter("type", "type", text, "Exactly this kind of fact, for instance `accounts.role_granted`."),
+        Filter("stream", "stream", text, "One stream only."),
+        Filter("actor", "actor_id", identifier, "Facts caused by one person, token's owner or machine."),
+        Filter("correlation", "correlation_id", text, "Facts of one request."),
+        Filter("since", "recorded_at__gte", moment, "Recorded at or after this time."),
+        Filter("until", "recorded_at__lt", moment, "Recorded before this time."),
+    ),
+    sorts={"position": Sort("position", whole)},
+    default_sort="-position",
+)
+
+
+def event_page(site_id: UUID, parameters: Parameters) -> Page[Recorded]:
+    """Facts of one site as the parameters ask. Raises Invalid."""
+    page = EVENTS.page(Event.objects.filter(site_id=site_id), parameters)
+    return Page([as_recorded(row) for row in page.rows], page.next_cursor)
+
+
+def event_of_site(site_id: UUID, event_id: UUID) -> Recorded:
+    """One fact of one site. Raises NotFound."""
+    found = Event.objects.filter(site_id=site_id, id=event_id).first()
+    if found is None:
+        raise NotFound("There is nothing here.")
+    return as_recorded(found)
 
 
 def chain_faults() -> Iterator[ChainFault]:

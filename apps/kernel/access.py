@@ -62,6 +62,11 @@ def declare_third_party(url_name: str, **by_method: str) -> None:
     _THIRD_PARTY[url_name] = Access(verbs)
 
 
+def declare_third_party_namespace(namespace: str, **by_method: str) -> None:
+    """Declare what every view of a library's URL namespace needs (for instance `admin`)."""
+    declare_third_party(f"{namespace}:*", **by_method)
+
+
 def use_site_finder(finder: Callable[[str], SiteLike | None]) -> None:
     """Set by the app that owns sites: finds a site by slug."""
     global _find_site
@@ -74,7 +79,7 @@ def declared(view: Callable[..., Any], url_name: str) -> Access | None:
         found = getattr(holder, "access", None)
         if isinstance(found, Access):
             return found
-    return _THIRD_PARTY.get(url_name)
+    return _THIRD_PARTY.get(url_name) or _THIRD_PARTY.get(f"{url_name.partition(':')[0]}:*")
 
 
 def actor_of(request: Any) -> Actor:

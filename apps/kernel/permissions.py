@@ -25,6 +25,7 @@ class Scope(StrEnum):
     ANY_SITE = "any_site"  # at any site the actor has
     OWN = "own"  # the subject belongs to the actor
     SIGNED_IN = "signed_in"  # any known person
+    STAFF = "staff"  # staff who gave a second factor in this session; no site role reaches it
     PUBLIC = "public"
 
 
@@ -109,6 +110,8 @@ def _scope_allows(actor: Actor, rule: Verb, subject: object | None) -> Decision 
         if actor.id is None or getattr(subject, "owner_id", None) != actor.id:
             return Decision(NotFound("There is nothing here."))
         return None
+    if rule.scope is Scope.STAFF:
+        return None if actor.is_staff else Decision(NotAllowed("This needs staff signed in with a second factor."))
     if rule.scope is Scope.ANY_SITE:
         held = frozenset().union(*actor.roles.values()) if actor.roles else frozenset()
     elif rule.scope is Scope.SITE:

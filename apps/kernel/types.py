@@ -41,7 +41,8 @@ class Actor:
     """Whoever acts, with the roles held at each site at the time of loading.
 
     `id` is the person's, machine's or part's identifier. `proved_at` is when a person last proved who they are,
-    None for anything else, so that only a person at a browser can step up.
+    None for anything else, so that only a person at a browser can step up. `is_staff` is true only for staff who gave
+    a second factor in this session.
     """
 
     kind: ActorKind
@@ -50,6 +51,7 @@ class Actor:
     roles: Mapping[UUID, frozenset[Role]] = field(default_factory=dict)
     proved_at: datetime | None = None
     token_id: UUID | None = None
+    is_staff: bool = False
 
     @property
     def is_known(self) -> bool:

@@ -99,7 +99,7 @@ def install(which: str) -> None:
     digests = {file.stem: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     if all(read_stamp(name) == digest for name, digest in digests.items()):
         return
-    wanted = sum(line[:1].isalnum() for file in files for line in file.read_text().splitlines())
+    wanted = len({line for file in files for line in file.read_text().splitlines() if line[:1].isalnum()})
     say(f"Python packages: {wanted} from {', '.join(file.name for file in files)} (the first time takes a minute or two)")
     for name in digests:
         (STAMPS / name).unlink(missing_ok=True)
@@ -193,8 +193,7 @@ def run(
                     raise SetupFault(f"{what}: not finished after {limit_s:.0f} s; see {log}")
                 if now - spoken > SAY_EVERY_S:
                     spoken = now
-                    done = sum(line.startswith(count) for line in log.read_text(errors="replace").splitlines()) if count else 0
-                    say(f"{what}: {f'{done} of {of} fetched, ' if count else ''}{now - started:.0f} s")
+                    say(f"{what}: {how_far(log, count, of)}{now - started:.0f} s")
         finally:
             if process.poll() is None:
                 process.terminate()
@@ -204,6 +203,16 @@ def run(
         raise SetupFault(f"{what} failed (status {process.returncode}):\n  " + "\n  ".join(tail))
     if time.monotonic() - started > 1:
         say(f"{what}: done in {time.monotonic() - started:.0f} s")
+
+
+def how_far(log: Path, count: tuple[str, ...], of: int) -> str:
+    """In words, from pip's own output."""
+    if not count:
+        return ""
+    lines = log.read_text(errors="replace").splitlines()
+    if any(line.startswith("Installing collected") for line in lines):
+        return "all fetched, being unpacked, "
+    return f"{sum(line.startswith(count) for line in lines)} of {of} fetched, "
 
 
 def read_stamp(name: str) -> str:

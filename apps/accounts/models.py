@@ -1,11 +1,17 @@
-"""Tables of accounts. Role rows are projections of the journal; only `projections.py` writes them."""
+"""Tables of accounts, projected from the journal; only `projections.py` writes them.
+
+Not projected, because they are no facts: passwords and `last_login` (the sign-in library writes them) and `last_used_at`.
+"""
 
 from typing import ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from apps.accounts.types import DENSITIES, THEMES
+from apps.kernel import clock
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role
 
@@ -36,7 +42,7 @@ class Person(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     is_scripted = models.BooleanField(default=False)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=clock.now)
 
     objects: ClassVar[PersonManager] = PersonManager()
     USERNAME_FIELD = "email"
@@ -62,7 +68,8 @@ class Site(models.Model):
     name = models.CharField(max_length=100)
     time_zone = models.CharField(max_length=50, default="UTC")
     is_simulated = models.BooleanField(default=False)
-    created_at = models.DateTimeField(auto_now_add=True)
+    version = models.BigIntegerField(default=1)
+    created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         db_table = "accounts_site"
@@ -94,12 +101,41 @@ class RoleGrant(models.Model):
         return f"{self.person_id} {self.role} at {self.site_id}"
 
 
+class Invitation(models.Model):
+    """An address asked to join a site. Used once; who is behind the address shows only when it is accepted."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    site = models.ForeignKey(Site, on_delete=models.PROTECT, related_name="invitations")
+    email = models.EmailField()
+    name = models.CharField(max_length=100)
+    roles = ArrayField(models.CharField(max_length=20, choices=ROLE_CHOICES))
+    prefix = models.CharField(max_length=12, unique=True)
+    digest = models.BinaryField()
+    invited_by = models.UUIDField(null=True)
+    invited_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    accepted_by = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="accepted_invitations")
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "accounts_invitation"
+
+    def __str__(self) -> str:
+        return f"{self.email} to {self.site_id}"
+
+    @property
+    def role_labels(self) -> list[str]:
+        """The roles in words, in a fixed order."""
+        return [Role(role).label for role in sorted(self.roles)]
+
+
 class Preferences(models.Model):
     """How the console looks and behaves for one person."""
 
     person = models.OneToOneField(Person, on_delete=models.CASCADE, primary_key=True, related_name="preferences")
-    theme = models.CharField(max_length=10, default="system", choices=[(word, word) for word in ("system", "light", "dark")])
-    density = models.CharField(max_length=12, default="compact", choices=[(word, word) for word in ("compact", "comfortable")])
+    theme = models.CharField(max_length=10, default=THEMES[0], choices=[(word, word) for word in THEMES])
+    density = models.CharField(max_length=12, default=DENSITIES[0], choices=[(word, word) for word in DENSITIES])
     single_keys = models.BooleanField(default=True)
 
     class Meta:
@@ -157,3 +193,21 @@ class MachineCredential(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} at {self.site_id}"
+
+
+class SignInBudget(models.Model):
+    """How much of one guessing budget is used: a bucket that leaks at a steady rate. Written only by one atomic upsert.
+
+    The key is a digest of what is limited (an address, an account, a known device), so the table names nobody.
+    """
+
+    key = models.BinaryField(primary_key=True, max_length=32)
+    level = models.FloatField(default=0)
+    counted_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "accounts_sign_in_budget"
+        indexes = [models.Index(fields=["counted_at"], name="accounts_budget_age")]
+
+    def __str__(self) -> str:
+        return f"{self.level:.1f}"

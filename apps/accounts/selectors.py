@@ -1,28 +1,39 @@
 """Reads of accounts."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.models import Session
-from django.utils.crypto import constant_time_compare
+from django.conf import settings
+from django.db.models import Prefetch, Q
+from django.urls import reverse
 
-from apps.accounts.models import Person, RoleGrant, Site
+from apps.accounts.models import ApiToken, Invitation, MachineCredential, Person, Preferences, RoleGrant, Site
+from apps.accounts.types import NO_DIGEST, Display, Member, Secret, SecretKind, VerifiedMachine, VerifiedToken
 from apps.kernel import clock
-from apps.kernel.ids import parse_id
+from apps.kernel.errors import NotFound, NotSignedIn
+from apps.kernel.pagination import Page, by_id
 from apps.kernel.types import ANONYMOUS, Actor, ActorKind, Role
-
-# What the sign-in library records; a reset link or a social sign-in would be recorded too and proves nothing here.
-_PROOFS = frozenset({"password", "mfa"})
 
 
 def find_site(slug: str) -> Site | None:
     """The site with this slug, or None."""
     return Site.objects.filter(slug=slug).first()
+
+
+def get_site(site_id: UUID) -> Site:
+    """One site. Raises NotFound."""
+    site = Site.objects.filter(id=site_id).first()
+    if site is None:
+        raise NotFound("There is nothing here.")
+    return site
+
+
+def sites_of(actor: Actor) -> list[Site]:
+    """Sites at which the actor holds a role, by name."""
+    return list(Site.objects.filter(id__in=list(actor.roles)).order_by("name"))
 
 
 def roles_of(person_id: UUID) -> dict[UUID, frozenset[Role]]:
@@ -43,55 +54,129 @@ def actor_of_person(person: Person, *, proved_at: datetime | None = None) -> Act
 
 def proved_at_of(session: Any) -> datetime | None:
     """When the person of this session last proved who they are."""
-    proofs = session.get("account_authentication_methods") or []
-    times = [proof["at"] for proof in proofs if proof.get("method") in _PROOFS and "at" in proof]
+    methods = session.get("account_authentication_methods") or []
+    times = [method["at"] for method in methods if "at" in method]
     return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
-def sites_of(actor: Actor) -> list[Site]:
-    """Sites at which the actor holds a role, by name."""
-    return list(Site.objects.filter(id__in=list(actor.roles)).order_by("name"))
+def preferences_of(person_id: UUID) -> Display:
+    """What the person chose, or what everybody starts with."""
+    row = Preferences.objects.filter(person_id=person_id).first()
+    return Display(row.theme, row.density, row.single_keys) if row is not None else Display()
 
 
-@dataclass(frozen=True)
-class Standing:
-    """What a live session may count on now. Somebody without a standing has none: close the socket."""
+def members_page(site_id: UUID, *, cursor: str | None = None, limit: str | None = None) -> Page[Member]:
+    """People who hold a role at the site, newest first. Raises Invalid for a wrong cursor."""
+    held = RoleGrant.objects.filter(site_id=site_id)
+    people = Person.objects.filter(id__in=held.values("person_id")).prefetch_related(
+        Prefetch("grants", queryset=held.order_by("role"), to_attr="grants_here")
+    )
+    page = by_id(people, cursor=cursor, limit=limit)
+    return Page([_member(person, person.grants_here) for person in page.rows], page.next_cursor)  # type: ignore[attr-defined]
 
-    person_id: UUID
-    roles: Mapping[UUID, frozenset[Role]]
+
+def find_member(site_id: UUID, person_id: UUID) -> Member | None:
+    """Somebody who holds a role at the site; None for anybody else, whether they exist or not."""
+    grants = list(RoleGrant.objects.filter(site_id=site_id, person_id=person_id).select_related("person"))
+    return _member(grants[0].person, grants) if grants else None
 
 
-def sessions_in_force(keys: Iterable[str]) -> dict[str, UUID]:
-    """The person of each session that still holds: not ended, not expired, person active, password unchanged.
+def _member(person: Person, grants: Iterable[RoleGrant]) -> Member:
+    roles = frozenset(Role(grant.role) for grant in grants)
+    return Member(person.id, person.name, person.email, person.is_active, person.is_scripted, roles)
 
-    Two queries whatever the number of keys. A key that is missing from the answer is no longer in force.
+
+def person_by_email(email: str) -> Person | None:
+    """The person who signs in with this address. For the console's own use: never shown to an admin of a site."""
+    return Person.objects.filter(email=email.strip().lower()).first()
+
+
+def open_invitations(site_id: UUID, *, now: datetime | None = None, most: int = 200) -> list[Invitation]:
+    """Invitations to a site whose link still works, newest first."""
+    rows = Invitation.objects.filter(site_id=site_id, accepted_at=None, revoked_at=None, expires_at__gt=now or clock.now())
+    return list(rows.order_by("-id")[:most])
+
+
+def find_open_invitation(text: str, *, now: datetime | None = None) -> Invitation | None:
+    """The invitation behind a link, if the link still works."""
+    secret = Secret.parse(text, SecretKind.INVITATION)
+    row = Invitation.objects.filter(prefix=secret.prefix).select_related("site").first() if secret else None
+    if secret is None or not secret.matches(row.digest if row else NO_DIGEST) or row is None:
+        return None
+    spent = row.accepted_at is not None or row.revoked_at is not None or has_expired(row.expires_at, now or clock.now())
+    return None if spent else row
+
+
+def invitation_link(text: str) -> str:
+    """The address to hand to the invited person, always under the console's one public address."""
+    return f"{settings.PUBLIC_URL}{reverse('accounts:invitation', args=[text])}"
+
+
+def machines_page(site_id: UUID, *, cursor: str | None = None, limit: str | None = None) -> Page[MachineCredential]:
+    """Machine credentials of a site that are not revoked, newest first, expired ones among them."""
+    return by_id(MachineCredential.objects.filter(site_id=site_id, revoked_at=None), cursor=cursor, limit=limit)
+
+
+def tokens_of(person_id: UUID) -> list[ApiToken]:
+    """A person's tokens that are not revoked, newest first, expired ones among them."""
+    return list(ApiToken.objects.filter(person_id=person_id, revoked_at=None).select_related("site").order_by("-id"))
+
+
+def has_expired(expires_at: datetime, now: datetime) -> bool:
+    """Whether a credential's time is over."""
+    return expires_at <= now
+
+
+def verify_token(text: str, *, now: datetime | None = None) -> VerifiedToken:
+    """Who bears this token. Raises NotSignedIn, with a reason only for somebody who holds the whole secret.
+
+    The actor has the token's one role at its one site, as far as the person still holds it there.
     """
-    held = {row.session_key: row.get_decoded() for row in Session.objects.filter(pk__in=set(keys), expire_date__gt=clock.now())}
-    wanted = {parse_id(data.get(SESSION_KEY, "")) for data in held.values()} - {None}
-    people = {person.id: person for person in Person.objects.filter(id__in=wanted, is_active=True).only("password")}
-    found: dict[str, UUID] = {}
-    for key, data in held.items():
-        person = people.get(parse_id(data.get(SESSION_KEY, "")))  # type: ignore[arg-type]
-        if person is not None and constant_time_compare(data.get(HASH_SESSION_KEY, ""), person.get_session_auth_hash()):
-            found[key] = person.id
-    return found
+    secret = Secret.parse(text, SecretKind.TOKEN)
+    prefix = secret.prefix if secret else ""
+    row = ApiToken.objects.filter(prefix=prefix).select_related("person").first()
+    # Always one look-up and one comparison: the time says nothing about which part was wrong.
+    if secret is None or not secret.matches(row.digest if row else NO_DIGEST) or row is None:
+        raise NotSignedIn("This token is not known.", code="token_unknown")
+    if row.revoked_at is not None:
+        raise NotSignedIn("This token was revoked.", code="token_revoked")
+    if has_expired(row.expires_at, now or clock.now()):
+        raise NotSignedIn("This token has expired. Make a new one.", code="token_expired")
+    if not row.person.is_active:
+        raise NotSignedIn("The person of this token is no longer active.", code="person_inactive")
+    held = roles_of(row.person_id).get(row.site_id, frozenset())
+    reach = narrowed(Role(row.role), held)
+    roles = {row.site_id: reach} if reach else {}
+    actor = Actor(ActorKind.TOKEN, row.person_id, row.person.name, roles, token_id=row.id)
+    return VerifiedToken(actor, row.id, row.person_id, row.site_id, row.last_used_at)
 
 
-def roles_of_many(person_ids: Iterable[UUID]) -> dict[UUID, dict[UUID, frozenset[Role]]]:
-    """Roles by site of each active person, in one query. A person without any role is missing from the answer."""
-    held: dict[UUID, dict[UUID, set[Role]]] = defaultdict(lambda: defaultdict(set))
-    rows = RoleGrant.objects.filter(person_id__in=set(person_ids), person__is_active=True)
-    for person_id, site_id, role in rows.values_list("person_id", "site_id", "role"):
-        held[person_id][site_id].add(Role(role))
-    return {person_id: {site_id: frozenset(roles) for site_id, roles in sites.items()} for person_id, sites in held.items()}
+def narrowed(role: Role, held: frozenset[Role]) -> frozenset[Role]:
+    """What a token of one role reaches: that role if it is still held. Viewing is part of every role."""
+    return frozenset({role}) if role in held or (role is Role.VIEWER and held) else frozenset()
 
 
-def standing_of(sessions: Iterable[tuple[str, UUID]]) -> dict[str, Standing]:
-    """The standing of each (session key, person id) pair, by session key; three queries whatever their number.
+def verify_machine(text: str, *, now: datetime | None = None) -> VerifiedMachine:
+    """Which machine bears this credential. Raises NotSignedIn, with a reason only for who holds the whole secret."""
+    secret = Secret.parse(text, SecretKind.MACHINE)
+    prefix = secret.prefix if secret else ""
+    row = MachineCredential.objects.filter(prefix=prefix).first()
+    if secret is None or not secret.matches(row.digest if row else NO_DIGEST) or row is None:
+        raise NotSignedIn("This machine credential is not known.", code="machine_unknown")
+    if row.revoked_at is not None:
+        raise NotSignedIn("This machine credential was revoked.", code="machine_revoked")
+    if has_expired(row.expires_at, now or clock.now()):
+        raise NotSignedIn("This machine credential has expired. Make a new one.", code="machine_expired")
+    actor = Actor(ActorKind.MACHINE, row.id, row.name)
+    return VerifiedMachine(actor, row.id, row.site_id, tuple(row.subjects), row.expires_at, row.last_used_at)
 
-    A session that ended, or that now belongs to somebody else, is missing from the answer.
-    """
-    claimed = dict(sessions)
-    held = {key: person for key, person in sessions_in_force(claimed).items() if claimed[key] == person}
-    roles = roles_of_many(held.values())
-    return {key: Standing(person_id, roles.get(person_id, {})) for key, person_id in held.items()}
+
+def machines_holding(credential_ids: Sequence[UUID], *, now: datetime | None = None) -> set[UUID]:
+    """Of these machine credentials, those that still hold: for closing the sockets of the others. One query."""
+    holding = Q(revoked_at=None, expires_at__gt=now or clock.now())
+    return set(MachineCredential.objects.filter(holding, id__in=credential_ids).values_list("id", flat=True))
+
+
+def people_active(person_ids: Sequence[UUID]) -> set[UUID]:
+    """Of these people, those who may still act: for closing the sockets of the others. One query."""
+    return set(Person.objects.filter(id__in=person_ids, is_active=True).values_list("id", flat=True))

@@ -69,6 +69,11 @@ class Secret:
         return hmac.compare_digest(self.digest, bytes(digest))
 
 
+def has_expired(expires_at: datetime, now: datetime) -> bool:
+    """Whether a credential's time is over."""
+    return expires_at <= now
+
+
 def looks_secret(text: str) -> bool:
     """Whether a text carries one of our secrets anywhere in it."""
     return _SHAPE.search(text) is not None

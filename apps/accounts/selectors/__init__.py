@@ -1,0 +1,52 @@
+"""Reads of accounts, by noun."""
+
+from apps.accounts.selectors.credentials import (
+    machines_holding,
+    machines_page,
+    narrowed,
+    tokens_of,
+    verify_machine,
+    verify_token,
+)
+from apps.accounts.selectors.people import (
+    actor_of_person,
+    find_member,
+    find_open_invitation,
+    invitation_link,
+    members_page,
+    open_invitations,
+    people_active,
+    person_by_email,
+    preferences_of,
+    roles_of,
+    roles_of_many,
+)
+from apps.accounts.selectors.sessions import Standing, proved_at_of, sessions_in_force, standing_of
+from apps.accounts.selectors.sites import find_site, get_site, sites_of
+
+__all__ = [
+    "Standing",
+    "actor_of_person",
+    "find_member",
+    "find_open_invitation",
+    "find_site",
+    "get_site",
+    "invitation_link",
+    "machines_holding",
+    "machines_page",
+    "members_page",
+    "narrowed",
+    "open_invitations",
+    "people_active",
+    "person_by_email",
+    "preferences_of",
+    "proved_at_of",
+    "roles_of",
+    "roles_of_many",
+    "sessions_in_force",
+    "sites_of",
+    "standing_of",
+    "tokens_of",
+    "verify_machine",
+    "verify_token",
+]

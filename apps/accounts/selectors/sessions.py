@@ -1,0 +1,62 @@
+"""Reads of sessions: what a sign-in still stands for."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.models import Session
+from django.utils.crypto import constant_time_compare
+
+from apps.accounts.models import Person
+from apps.accounts.selectors.people import roles_of_many
+from apps.kernel import clock
+from apps.kernel.ids import parse_id
+from apps.kernel.types import Role
+
+# What the sign-in library records; a reset link or a social sign-in would be recorded too and proves nothing here.
+_PROOFS = frozenset({"password", "mfa"})
+
+
+def proved_at_of(session: Any) -> datetime | None:
+    """When the person of this session last proved who they are."""
+    proofs = session.get("account_authentication_methods") or []
+    times = [proof["at"] for proof in proofs if proof.get("method") in _PROOFS and "at" in proof]
+    return datetime.fromtimestamp(max(times), UTC) if times else None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a live session may count on now. Somebody without a standing has none: close the socket."""
+
+    person_id: UUID
+    roles: Mapping[UUID, frozenset[Role]]
+
+
+def sessions_in_force(keys: Iterable[str]) -> dict[str, UUID]:
+    """The person of each session that still holds: not ended, not expired, person active, password unchanged.
+
+    Two queries whatever the number of keys. A key that is missing from the answer is no longer in force.
+    """
+    held = {row.session_key: row.get_decoded() for row in Session.objects.filter(pk__in=set(keys), expire_date__gt=clock.now())}
+    wanted = {parse_id(data.get(SESSION_KEY, "")) for data in held.values()} - {None}
+    people = {person.id: person for person in Person.objects.filter(id__in=wanted, is_active=True).only("password")}
+    found: dict[str, UUID] = {}
+    for key, data in held.items():
+        person = people.get(parse_id(data.get(SESSION_KEY, "")))  # type: ignore[arg-type]
+        if person is not None and constant_time_compare(data.get(HASH_SESSION_KEY, ""), person.get_session_auth_hash()):
+            found[key] = person.id
+    return found
+
+
+def standing_of(sessions: Iterable[tuple[str, UUID]]) -> dict[str, Standing]:
+    """The standing of each (session key, person id) pair, by session key; three queries whatever their number.
+
+    A session that ended, or that now belongs to somebody else, is missing from the answer.
+    """
+    claimed = dict(sessions)
+    held = {key: person for key, person in sessions_in_force(claimed).items() if claimed[key] == person}
+    roles = roles_of_many(held.values())
+    return {key: Standing(person_id, roles.get(person_id, {})) for key, person_id in held.items()}

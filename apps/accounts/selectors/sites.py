@@ -1,0 +1,25 @@
+"""Reads of sites."""
+
+from uuid import UUID
+
+from apps.accounts.models import Site
+from apps.kernel.errors import NotFound
+from apps.kernel.types import Actor
+
+
+def find_site(slug: str) -> Site | None:
+    """The site with this slug, or None."""
+    return Site.objects.filter(slug=slug).first()
+
+
+def get_site(site_id: UUID) -> Site:
+    """One site. Raises NotFound."""
+    site = Site.objects.filter(id=site_id).first()
+    if site is None:
+        raise NotFound("There is nothing here.")
+    return site
+
+
+def sites_of(actor: Actor) -> list[Site]:
+    """Sites at which the actor holds a role, by name."""
+    return list(Site.objects.filter(id__in=list(actor.roles)).order_by("name"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 
@@ -64,7 +65,6 @@ class Frame:
     account_links: Sequence[NavLink]
     commands: Sequence[dict[str, Any]]
     key_groups: Sequence[KeyGroup]
-    single_keys: bool
 
 
 @dataclass(frozen=True)
@@ -78,3 +78,44 @@ class Display:
 
 THEMES = ("light", "dark")
 THEME_COOKIE = "pilothouse_theme"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A state: its word, its drawing, and its kind: "" plain, "hum" a person's hands, "unk" not known."""
+
+    name: str
+    icon: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class AlarmExample:
+    """An alarm row of the gallery."""
+
+    level: int
+    what: str
+    state: str
+    is_seen: bool
+    icon: str = ""
+
+
+@dataclass(frozen=True)
+class RunExample:
+    """A table row of the gallery."""
+
+    name: str
+    word: Word
+    success: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class FaultExample:
+    """An error of the gallery."""
+
+    status: int
+    heading: str
+    message: str
+    again: str
+    id: str

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from apps.accounts import selectors as accounts
+from apps.kernel import clock
 from apps.kernel.access import access, actor_of
+from apps.kernel.permissions import can
 from apps.kernel.problems import problem
+from apps.shell import selectors
 
 
 @access("kernel.person")
@@ -22,20 +26,35 @@ def home(request: HttpRequest) -> HttpResponse:
 @access("accounts.view_site")
 def floor(request: HttpRequest, site_slug: str) -> HttpResponse:
     """Everything at one site, sorted by need."""
-    return render(request, "shell/floor.html", {"site": request.site})
+    site = request.site  # type: ignore[attr-defined]
+    command = f"curl {settings.PUBLIC_URL}/readyz"
+    can_make = bool(can(actor_of(request), "accounts.view_machines", site))
+    return render(request, "shell/floor.html", {"site": site, "first_command": command, "can_make_machines": can_make})
 
 
-def bad_request(request: HttpRequest, _error: Exception) -> HttpResponse:
+@access("kernel.person")
+def components(request: HttpRequest) -> HttpResponse:
+    """Every part of the interface in one place."""
+    return render(request, "shell/component_gallery.html", selectors.gallery_page(clock.now()))
+
+
+@access("kernel.person")
+def keys(request: HttpRequest) -> HttpResponse:
+    """Every key."""
+    return render(request, "shell/key_sheet.html")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400 before any view ran."""
     return problem(request, 400, message="The request cannot be read. Nothing was changed.")
 
 
-def forbidden(request: HttpRequest, _error: Exception) -> HttpResponse:
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403 from a library."""
     return problem(request, 403, message="You may not do this. Nothing was changed.")
 
 
-def not_found(request: HttpRequest, _error: Exception) -> HttpResponse:
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404."""
     return problem(request, 404, message="There is nothing here.")
 

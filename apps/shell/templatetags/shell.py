@@ -83,7 +83,7 @@ def age_words(seconds: float) -> str:
 def control(field: BoundField) -> SafeString:
     """A form control with our classes, and tied to its hint and its error for screen readers."""
     widget = field.field.widget
-    attrs: dict[str, Any] = {}
+    attrs: dict[str, Any] = {"placeholder": False}  # the label says it, and stays while one types
     if not isinstance(widget, CheckboxInput | HiddenInput):
         attrs["class"] = "in"
     described = [f"{field.auto_id}-{part}" for part, there in (("hint", field.help_text), ("wrong", field.errors)) if there]

@@ -53,7 +53,7 @@ def display(request: HttpRequest | None) -> Display:
     return Display(chosen.theme if chosen.theme in THEMES else "", chosen.density, single_keys=chosen.single_keys)
 
 
-def frame(request: HttpRequest, single_keys: bool = True) -> Frame:  # noqa: FBT001, FBT002 - read from a template tag
+def frame(request: HttpRequest) -> Frame:
     """Everything around the page of a signed-in person."""
     actor = actor_of(request)
     sites = accounts.sites_of(actor)
@@ -72,7 +72,6 @@ def frame(request: HttpRequest, single_keys: bool = True) -> Frame:  # noqa: FBT
         account_links,
         _commands(site_links, account_links),
         key_groups(links),
-        single_keys,
     )
 
 

@@ -1,7 +1,7 @@
 """What may go wrong with an embedded deployment, as one line a person can act on."""
 
 
-class Fault(Exception):  # noqa: N818 - named for what it is to the person who reads it
+class Fault(Exception):
     """A reason not to start or go on. The message is one clear line; no traceback is shown for it."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:

@@ -8,3 +8,7 @@ class JournalConfig(AppConfig):
 
     name = "apps.journal"
     label = "journal"
+
+    def ready(self) -> None:
+        """Register verbs."""
+        from apps.journal import permissions  # noqa: F401

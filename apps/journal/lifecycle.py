@@ -1,17 +1,79 @@
-"""The digest chain, pure: what a digest covers and how a stream is checked."""
+"""The digest chain, pure: what a payload may hold, what a digest covers and how a stream is checked."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from apps.journal.types import ChainFault, Recorded
+from apps.kernel.errors import Invalid
 
 GENESIS = b"\x00" * 32
+LARGEST_WHOLE = 2**53 - 1  # a verifier in any language reads these exactly
+LARGEST_FLOAT = 1e16  # PostgreSQL gives floats from here on back as whole numbers
+DEEPEST = 16
+LARGEST_PAYLOAD = 64 * 1024
 _ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+def encoded(value: object) -> bytes:
+    """JSON with sorted keys, without spaces, in UTF-8: the one spelling that digests are made of."""
+    return _ENCODER.encode(value)
+
+
+def plain(payload: dict[str, Any]) -> dict[str, Any]:
+    """The payload as PostgreSQL's jsonb will return it, so that the digest can be recomputed for good.
+
+    Raises Invalid, naming the field, for what jsonb refuses or changes: NUL and lone surrogates, numbers that are not
+    finite or too large. -0.0 becomes 0.0.
+    """
+    cleaned = {_text(name, name): _plain(value, name, 1) for name, value in payload.items()}
+    if len(encoded(cleaned)) > LARGEST_PAYLOAD:
+        raise _unusable("payload", f"It is larger than {LARGEST_PAYLOAD // 1024} KiB.")
+    return cleaned
+
+
+def _plain(value: Any, field: str, depth: int) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _text(value, field)
+    if isinstance(value, int | float):
+        return _number(value, field)
+    if depth >= DEEPEST:
+        raise _unusable(field, f"It is nested more than {DEEPEST} deep.")
+    if isinstance(value, dict):
+        return {_text(name, field): _plain(item, f"{field}.{name}", depth + 1) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{field}[{index}]", depth + 1) for index, item in enumerate(value)]
+    raise TypeError(f"{field}: {type(value).__name__} is no JSON value")
+
+
+def _text(value: Any, field: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{field}: a key must be text, not {type(value).__name__}")
+    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise _unusable(field, "It holds a character that cannot be stored.")
+    return value
+
+
+def _number(value: float, field: str) -> int | float:
+    if isinstance(value, int):
+        if abs(value) > LARGEST_WHOLE:
+            raise _unusable(field, "The number is too large.")
+        return value
+    if not math.isfinite(value) or abs(value) >= LARGEST_FLOAT:
+        raise _unusable(field, "The number is not finite, or too large.")
+    return value + 0.0  # -0.0 + 0.0 is 0.0
+
+
+def _unusable(field: str, reason: str) -> Invalid:
+    return Invalid("This cannot be recorded.", fields={ascii(field)[1:-1][:100]: [reason]})
 
 
 def digest_of(
@@ -48,7 +110,7 @@ def digest_of(
         "correlation_id": correlation_id,
         "recorded_at": recorded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
     }
-    return hashlib.sha256(previous + _ENCODER.encode(body)).digest()
+    return hashlib.sha256(previous + encoded(body)).digest()
 
 
 def recompute(event: Recorded, previous: bytes) -> bytes:
@@ -70,25 +132,44 @@ def recompute(event: Recorded, previous: bytes) -> bytes:
     )
 
 
-def faults(events: Iterable[Recorded], heads: dict[str, tuple[int, bytes]]) -> Iterator[ChainFault]:
-    """Check events ordered by (stream, sequence) against each other and against the stream heads."""
-    seen: dict[str, tuple[int, bytes]] = {}
-    bad: set[str] = set()
-    for event in events:
-        sequence, digest = seen.get(event.stream, (0, GENESIS))
-        seen[event.stream] = (event.sequence, event.digest)
-        if event.stream in bad:
-            continue
-        reason = ""
-        if event.sequence != sequence + 1:
-            reason = f"sequence {sequence + 1} is missing"
-        elif event.previous != digest:
-            reason = "does not follow the event before it"
-        elif recompute(event, event.previous) != event.digest:
-            reason = "its content does not match its digest"
-        if reason:
-            bad.add(event.stream)
-            yield ChainFault(event.stream, event.sequence if "missing" not in reason else sequence + 1, reason)
-    for stream, (sequence, digest) in heads.items():
-        if stream not in bad and sequence and seen.get(stream, (0, GENESIS)) != (sequence, digest):
-            yield ChainFault(stream, seen.get(stream, (0, GENESIS))[0] + 1, "the stream ends before its head")
+Head = tuple[int, bytes]
+
+
+def faults(events: Iterable[tuple[Recorded, Head | None]]) -> Iterator[ChainFault]:
+    """The first fault of each stream. Events come ordered by (stream, sequence), each with the head of its stream.
+
+    An event and its head must be read in one statement, or an append between two reads would look like a fault.
+    """
+    for stream, rows in groupby(events, key=lambda row: row[0].stream):
+        fault = _fault_in(stream, rows)
+        if fault is not None:
+            yield fault
+
+
+def _fault_in(stream: str, rows: Iterable[tuple[Recorded, Head | None]]) -> ChainFault | None:
+    sequence, digest, head = 0, GENESIS, None
+    for event, head in rows:
+        fault = _fault_of(event, sequence, digest, head)
+        if fault is not None:
+            return fault
+        sequence, digest = event.sequence, event.digest
+    if head is not None and sequence < head[0]:
+        return ChainFault(stream, sequence + 1, "the stream ends before its head")
+    if head is not None and digest != head[1]:
+        return ChainFault(stream, sequence, "the head does not match its last event")
+    return None
+
+
+def _fault_of(event: Recorded, sequence: int, digest: bytes, head: Head | None) -> ChainFault | None:
+    """What is wrong with an event that should follow `sequence` and `digest`."""
+    if head is None:
+        return ChainFault(event.stream, event.sequence, "the stream has no head")
+    if event.sequence != sequence + 1:
+        return ChainFault(event.stream, sequence + 1, f"sequence {sequence + 1} is missing")
+    if event.sequence > head[0]:
+        return ChainFault(event.stream, event.sequence, "the stream goes on past its head")
+    if event.previous != digest:
+        return ChainFault(event.stream, event.sequence, "does not follow the event before it")
+    if recompute(event, event.previous) != event.digest:
+        return ChainFault(event.stream, event.sequence, "its content does not match its digest")
+    return None

@@ -1,0 +1,76 @@
+"""What stands in the place of each URL argument: real objects of one site, or of one person."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.tokens import default_token_generator
+
+from apps.accounts.models import Person
+from tests.factories.everything import make_passkey, make_session, make_token
+from tests.integration.access.routes import Route
+from tests.integration.access.table import Rule
+from tests.integration.access.world import Member, Place, World
+
+# Objects of a site, by argument.
+AT_SITE: dict[str, Callable[[Place], Any]] = {
+    "site_slug": lambda place: place.site.slug,
+    "person_id": lambda place: place.objects["accounts.Person"].pk,
+    "credential_id": lambda place: place.objects["accounts.MachineCredential"].pk,
+    "invitation_id": lambda place: place.objects["accounts.Invitation"].pk,
+    "event_id": lambda place: place.objects["journal.Event"].id,
+    "role": lambda _place: "viewer",
+}
+# Objects of a person, by argument.
+OWN: dict[str, Callable[[World, Person], Any]] = {
+    "token_id": lambda world, person: make_token(world.here.site, person).pk,
+    "session_id": lambda _world, person: make_session(person).pk,
+    "pk": lambda _world, person: make_passkey(person).pk,
+}
+# What only the holder of a link knows.
+SECRET: dict[str, Callable[[World], Any]] = {
+    "uidb36": lambda world: _base36(world.here.person),
+    "key": lambda world: default_token_generator.make_token(world.here.person),
+}
+
+
+def sides_of(route: Route, one: Rule) -> tuple[str, ...]:
+    """The sides from which an address is tried."""
+    if "site_slug" in route.arguments or one.at_site:
+        return ("here", "there")
+    return ("mine", "theirs") if route.arguments & OWN.keys() else ("here",)
+
+
+def arguments_of(world: World, route: Route, place: Place, member: Member, *, mine: bool) -> dict[str, Any]:
+    """A value for each argument of a route. Raises LookupError for an argument nobody thought of."""
+    values: dict[str, Any] = {}
+    for name in route.arguments:
+        if name in AT_SITE:
+            values[name] = AT_SITE[name](place)
+        elif name in OWN:
+            values[name] = _owned(world, name, _owner(world, place, member, mine=mine))
+        elif name in SECRET:
+            values[name] = SECRET[name](world)
+        else:
+            raise LookupError(f"{route.name} has the argument {name}: say in arguments.py what stands there")
+    return values
+
+
+def _owner(world: World, place: Place, member: Member, *, mine: bool) -> Person:
+    if member.person is None:
+        return world.here.person
+    if mine:
+        return member.person
+    return place.person if place.person != member.person else world.here.person
+
+
+def _owned(world: World, name: str, person: Person) -> Any:
+    kept = world.owned
+    if (name, person.pk) not in kept:
+        kept[name, person.pk] = OWN[name](world, person)
+    return kept[name, person.pk]
+
+
+def _base36(person: Person) -> str:
+    from allauth.account.utils import user_pk_to_url_str
+
+    return str(user_pk_to_url_str(person))

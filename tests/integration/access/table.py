@@ -1,0 +1,86 @@
+"""The rights table, written by hand in matrix.toml, and what it expects of one call."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from apps.kernel.types import Role
+
+TABLE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "matrix.toml").read_text())
+ROLES = frozenset(role.value for role in Role)
+NEED = frozenset({"fresh", "browser"})
+WHO = frozenset({"anybody", "person", "known", "own", "staff", "nobody", "every-role"})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Who may make one call, what else it needs, and the statuses of an allowed call without a body."""
+
+    who: frozenset[str]
+    need: frozenset[str]
+    allowed: frozenset[int]
+
+    @property
+    def at_site(self) -> bool:
+        """Whether the rule goes by roles."""
+        return bool(self.who & ROLES)
+
+
+def rule(text: str) -> Rule:
+    """Read `admin auditor, fresh -> 422`. Raises ValueError on a word that is not in the table's language."""
+    left, _, right = text.partition("->")
+    who, _, need = left.partition(",")
+    words, needs = frozenset(who.split()), frozenset(need.split())
+    if unknown := (words - WHO - ROLES) | (needs - NEED):
+        raise ValueError(f"{text!r}: what is {sorted(unknown)}?")
+    if "every-role" in words:
+        words = words - {"every-role"} | ROLES
+    return Rule(words, needs, frozenset(int(status) for status in right.split()) or frozenset({200}))
+
+
+@dataclass(frozen=True)
+class Caller:
+    """What of a member of the cast decides the answer."""
+
+    name: str
+    kind: str  # nobody, person, token, machine
+    roles: frozenset[str] = frozenset()  # at the site called
+    fresh: bool = False
+    staff: bool = False
+
+
+def expected(one: Rule, caller: Caller, *, api: bool, theirs: bool) -> frozenset[int | str]:
+    """The statuses this call may have. `sign-in` and `re-enter` are redirects to those pages.
+
+    `theirs`: the address names something that belongs to another person or site than the caller.
+    """
+    anonymous: frozenset[int | str] = frozenset({401 if api else "sign-in"})
+    if "anybody" in one.who:
+        return frozenset(one.allowed)
+    if caller.kind == "nobody" or (not api and caller.kind != "person"):
+        return anonymous
+    if "nobody" in one.who:
+        return frozenset({403, 404})
+    if "staff" in one.who:
+        return frozenset(one.allowed) if caller.staff else frozenset({404})
+    if (refusal := _reach(one, caller, theirs=theirs)) is not None:
+        return frozenset({refusal})
+    if one.need and caller.kind != "person":
+        return frozenset({403})
+    if "fresh" in one.need and not caller.fresh:
+        return frozenset({403 if api else "re-enter"})
+    return frozenset(one.allowed)
+
+
+def _reach(one: Rule, caller: Caller, *, theirs: bool) -> int | None:
+    """Whether roles or ownership reach the subject: None, 403 or 404."""
+    if one.at_site:
+        if not caller.roles:
+            return 404
+        return None if caller.roles & one.who else 403
+    if "person" in one.who and caller.kind != "person":
+        return 403
+    if "own" in one.who and theirs:
+        return 404
+    return None

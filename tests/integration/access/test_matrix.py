@@ -1,0 +1,96 @@
+"""Every address x method x actor x site, called for real and compared with the table written by hand."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.urls import reverse
+
+from tests.integration.access.arguments import arguments_of, sides_of
+from tests.integration.access.routes import Route, routes
+from tests.integration.access.table import ROLES, TABLE, Caller, Rule, expected, rule
+from tests.integration.access.world import Member, Place, World, build
+
+URLS: dict[str, dict[str, str]] = TABLE["url"]
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """One world for every call; each call is undone."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield build()
+        transaction.set_rollback(True)
+
+
+def test_every_route_is_in_the_table_and_every_entry_has_a_route() -> None:
+    assert sorted(route.name for route in routes()) == sorted(URLS)
+
+
+def test_every_route_declares_exactly_the_methods_of_the_table() -> None:
+    declared = {route.name: route.methods for route in routes()}
+    assert declared == {name: frozenset(rules) - {"path"} for name, rules in URLS.items()}
+
+
+@pytest.mark.django_db  # has the database made; the world lives in the transaction around it
+@pytest.mark.parametrize("name", URLS)
+def test_calls_are_answered_as_the_table_says(world: World, name: str) -> None:
+    wrong: list[str] = []
+    for route in routes():
+        if route.name == name:
+            for method, text in URLS[name].items():
+                if method != "path":
+                    wrong += _wrong_calls(world, route, method, rule(text))
+            wrong += _wrong_methods(world, route)
+    assert not wrong, "\n".join(wrong)
+
+
+def _wrong_calls(world: World, route: Route, method: str, one: Rule) -> Iterator[str]:
+    """Calls of one method that are not answered as expected, by everybody, at every side."""
+    for side in sides_of(route, one):
+        for member in world.cast.values():
+            path = address(world, route, side, member)
+            caller = _seen_from(world, member, side)
+            allowed = expected(one, caller, api=path.startswith("/api/"), theirs=side == "theirs")
+            called = world.call(member, method, path)
+            line = f"{method} {path} as {caller.name} ({side}): {called.outcome}, expected {sorted(map(str, allowed))}"
+            if called.outcome not in allowed:
+                yield line + f" {called.response.content[:300]!r}" * (called.outcome == 500)
+            elif called.written and allowed != one.allowed:
+                yield f"{line}; refused, yet {called.written} rows were written"
+
+
+def _wrong_methods(world: World, route: Route) -> Iterator[str]:
+    """Methods outside the table are 405 for anybody, and HEAD is as GET."""
+    listed = URLS[route.name]
+    for name in ("anonymous", "admin"):
+        member = world.cast[name]
+        path = address(world, route, "here", member)
+        for method in METHODS:
+            if method in listed or method == "HEAD":
+                continue
+            called = world.call(member, method, path)
+            if called.outcome != 405 or called.written:
+                yield f"{method} {path} as {name}: {called.outcome}, expected 405"
+        if "GET" in listed:
+            get, head = (world.call(member, method, path).outcome for method in ("GET", "HEAD"))
+            if get != head:
+                yield f"HEAD {path} as {name}: {head}, but GET {get}"
+
+
+def address(world: World, route: Route, side: str, member: Member) -> str:
+    """The address of a route for one caller at one side."""
+    place: Place = world.there if side in {"there", "theirs"} else world.here
+    values = arguments_of(world, route, place, member, mine=side == "mine")
+    if path := URLS[route.name].get("path"):
+        return path.format(**values)
+    return reverse(route.name, kwargs=values)
+
+
+def _seen_from(world: World, member: Member, side: str) -> Caller:
+    """The caller with the roles held at the side called."""
+    if side == "there":
+        return replace(member.caller, roles=ROLES if member.caller.name == "outsider" else frozenset())
+    return member.caller

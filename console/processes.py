@@ -47,6 +47,8 @@ class Container:
     ports: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ()
     health: tuple[str, ...] = ()
+    health_interval: float = 5.0
+    health_timeout: float = 4.0
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,12 @@ _SETTINGS: Mapping[str, str] = {
     "PILOTHOUSE_DATABASE_URL": "postgresql://pilothouse_app:${PILOTHOUSE_APP_PASSWORD:?}@postgres:5432/pilothouse",
     "PILOTHOUSE_VALKEY_URL": "redis://:${VALKEY_PASSWORD:?}@valkey:6379",
     "PILOTHOUSE_SECRET_KEY": "${PILOTHOUSE_SECRET_KEY:?}",
-    "PILOTHOUSE_HOSTS": "${PILOTHOUSE_HOSTS:?}",
+    "PILOTHOUSE_HOSTS": "${PILOTHOUSE_HOSTS:?},localhost",  # the health check asks as localhost
     "PILOTHOUSE_PUBLIC_URL": "${PILOTHOUSE_PUBLIC_URL:?}",
     "PILOTHOUSE_GATEWAY_URL": "${PILOTHOUSE_GATEWAY_URL:?}",
     "PILOTHOUSE_TRUSTED_PROXIES": "${PILOTHOUSE_TRUSTED_PROXIES:-1}",
 }
-_OWNER = {
-    "PILOTHOUSE_MIGRATION_DATABASE_URL": "postgresql://pilothouse:${PILOTHOUSE_OWNER_PASSWORD:?}@postgres:5432/pilothouse"
-}
+_AS_OWNER = {"PILOTHOUSE_DATABASE_URL": "postgresql://pilothouse:${PILOTHOUSE_OWNER_PASSWORD:?}@postgres:5432/pilothouse"}
 _BLOBS = ("blobs:/app/var/blobs",)
 
 
@@ -92,8 +92,8 @@ def _asks(port: int) -> tuple[str, ...]:
     return ("CMD", "python", "-m", "console.supervisor.health", f"http://127.0.0.1:{port}/healthz")
 
 
-def _serving(name: str, pool: int) -> Mapping[str, str]:
-    return dict(_SETTINGS) | {"PILOTHOUSE_POOL_SIZE": str(pool), "PILOTHOUSE_PROCESS": name}
+def _serving(pool: int) -> Mapping[str, str]:
+    return dict(_SETTINGS) | {"PILOTHOUSE_POOL_SIZE": str(pool)}
 
 
 POSTGRES = Process(
@@ -144,7 +144,7 @@ PREPARE = Process(
     container=Container(
         image=_IMAGE,
         command=("python", "manage.py", "prepare"),
-        environment=dict(_SETTINGS) | _OWNER,
+        environment=dict(_SETTINGS) | _AS_OWNER,
         volumes=_BLOBS,
     ),
 )
@@ -159,7 +159,7 @@ WEB = Process(
     container=Container(
         image=_IMAGE,
         command=("python", "-m", "console.supervisor.serve", "web", "--listen", f"0.0.0.0:{WEB_PORT}", "--processes", "2"),
-        environment=_serving("web", 8),
+        environment=_serving(8),
         ports=(f"127.0.0.1:{WEB_PORT}:{WEB_PORT}",),
         volumes=_BLOBS,
         health=_asks(WEB_PORT),
@@ -175,7 +175,7 @@ GATEWAY = Process(
     container=Container(
         image=_IMAGE,
         command=("python", "-m", "console.supervisor.serve", "gateway", "--listen", f"0.0.0.0:{GATEWAY_PORT}"),
-        environment=_serving("gateway", 6),
+        environment=_serving(6),
         ports=(f"127.0.0.1:{GATEWAY_PORT}:{GATEWAY_PORT}",),
         health=_asks(GATEWAY_PORT),
     ),
@@ -191,9 +191,11 @@ WORKER = Process(
     container=Container(
         image=_IMAGE,
         command=("python", *_WORKER),
-        environment=_serving("worker", 2),
+        environment=_serving(2),
         volumes=_BLOBS,
-        health=("CMD-SHELL", "celery -A console inspect ping -d console@$$HOSTNAME --timeout 5"),
+        health=("CMD-SHELL", "python -m celery -A console inspect ping -d console@$$HOSTNAME --timeout 3"),
+        health_interval=60.0,  # it starts a Python each time
+        health_timeout=20.0,
     ),
 )
 _BEAT = ("-m", "celery", "-A", "console", "beat", "--loglevel", "INFO", "--pidfile=")
@@ -206,16 +208,16 @@ BEAT = Process(
     container=Container(
         image=_IMAGE,
         command=("python", *_BEAT, "--schedule", "/app/var/beat-schedule"),
-        environment=_serving("beat", 1),
+        environment=_serving(1),
         health=("CMD-SHELL", "grep -q celery /proc/1/cmdline"),
     ),
 )
 
 PROCESSES: tuple[Process, ...] = (POSTGRES, VALKEY, ROLES, PREPARE, WEB, GATEWAY, WORKER, BEAT)
-# What each serving process runs: application, largest WebSocket message.
-APPLICATIONS: Mapping[str, tuple[str, int]] = {
-    "web": ("console.asgi:application", 64 * 1024),
-    "gateway": ("console.gateway:application", 1024 * 1024),
+# What each serving process runs: application, largest WebSocket message, the protocol that bounds its sockets.
+APPLICATIONS: Mapping[str, tuple[str, int, str]] = {
+    "web": ("console.asgi:application", 64 * 1024, "console.websocket:BrowserWebSocket"),
+    "gateway": ("console.gateway:application", 1024 * 1024, "console.websocket:MachineWebSocket"),
 }
 
 

@@ -22,7 +22,7 @@ def person_stream(person_id: UUID) -> str:
 
 
 @event("accounts.site_created")
-class SiteCreated(Payload):
+class SiteCreated(Payload, frozen=True):
     """A site exists."""
 
     site_id: UUID
@@ -34,7 +34,7 @@ class SiteCreated(Payload):
 
 
 @event("accounts.site_settings_changed")
-class SiteSettingsChanged(Payload):
+class SiteSettingsChanged(Payload, frozen=True):
     """A site has this name and time zone from now on."""
 
     site_id: UUID
@@ -44,7 +44,7 @@ class SiteSettingsChanged(Payload):
 
 
 @event("accounts.person_created")
-class PersonCreated(Payload):
+class PersonCreated(Payload, frozen=True):
     """Somebody can be named as an actor."""
 
     person_id: UUID
@@ -56,21 +56,21 @@ class PersonCreated(Payload):
 
 
 @event("accounts.person_deactivated")
-class PersonDeactivated(Payload):
+class PersonDeactivated(Payload, frozen=True):
     """Nothing of this person's works any more: sign-in, sessions, tokens."""
 
     person_id: UUID
 
 
 @event("accounts.person_reactivated")
-class PersonReactivated(Payload):
+class PersonReactivated(Payload, frozen=True):
     """The person may sign in again, with the roles they still hold."""
 
     person_id: UUID
 
 
 @event("accounts.person_invited")
-class PersonInvited(Payload):
+class PersonInvited(Payload, frozen=True):
     """An address was invited to a site. Says nothing about whether the address is known elsewhere."""
 
     invitation_id: UUID
@@ -86,7 +86,7 @@ class PersonInvited(Payload):
 
 
 @event("accounts.invitation_accepted")
-class InvitationAccepted(Payload):
+class InvitationAccepted(Payload, frozen=True):
     """The link was used, by this person."""
 
     invitation_id: UUID
@@ -95,7 +95,7 @@ class InvitationAccepted(Payload):
 
 
 @event("accounts.invitation_revoked")
-class InvitationRevoked(Payload):
+class InvitationRevoked(Payload, frozen=True):
     """The link no longer works."""
 
     invitation_id: UUID
@@ -103,7 +103,7 @@ class InvitationRevoked(Payload):
 
 
 @event("accounts.role_granted")
-class RoleGranted(Payload):
+class RoleGranted(Payload, frozen=True):
     """The person holds the role at the site from now on."""
 
     grant_id: UUID
@@ -115,7 +115,7 @@ class RoleGranted(Payload):
 
 
 @event("accounts.role_revoked")
-class RoleRevoked(Payload):
+class RoleRevoked(Payload, frozen=True):
     """The person no longer holds the role at the site."""
 
     person_id: UUID
@@ -124,7 +124,7 @@ class RoleRevoked(Payload):
 
 
 @event("accounts.preferences_changed")
-class PreferencesChanged(Payload):
+class PreferencesChanged(Payload, frozen=True):
     """The console looks and behaves like this for the person."""
 
     person_id: UUID
@@ -134,7 +134,7 @@ class PreferencesChanged(Payload):
 
 
 @event("accounts.machine_credential_created")
-class MachineCredentialCreated(Payload):
+class MachineCredentialCreated(Payload, frozen=True):
     """A machine may sign in and speak for these subjects."""
 
     credential_id: UUID
@@ -149,7 +149,7 @@ class MachineCredentialCreated(Payload):
 
 
 @event("accounts.machine_credential_revoked")
-class MachineCredentialRevoked(Payload):
+class MachineCredentialRevoked(Payload, frozen=True):
     """The machine may no longer sign in; its open sockets close."""
 
     credential_id: UUID
@@ -157,7 +157,7 @@ class MachineCredentialRevoked(Payload):
 
 
 @event("accounts.api_token_created")
-class ApiTokenCreated(Payload):
+class ApiTokenCreated(Payload, frozen=True):
     """A program may act as the person, in one role at one site."""
 
     token_id: UUID
@@ -172,8 +172,48 @@ class ApiTokenCreated(Payload):
 
 
 @event("accounts.api_token_revoked")
-class ApiTokenRevoked(Payload):
+class ApiTokenRevoked(Payload, frozen=True):
     """The token no longer works."""
 
     token_id: UUID
     revoked_at: datetime
+
+
+@event("accounts.password_changed")
+class PasswordChanged(Payload, frozen=True):
+    """The person has a new password; their other sessions ended."""
+
+    person_id: UUID
+    sessions_ended: int
+
+
+@event("accounts.second_factor_added")
+class SecondFactorAdded(Payload, frozen=True):
+    """The person signs in with a code generator (`totp`) or passkey (`webauthn`) too; their other sessions ended."""
+
+    person_id: UUID
+    kind: str
+    sessions_ended: int
+
+
+@event("accounts.second_factor_removed")
+class SecondFactorRemoved(Payload, frozen=True):
+    """A code generator, passkey or set of recovery codes no longer works."""
+
+    person_id: UUID
+    kind: str
+
+
+@event("accounts.recovery_codes_made")
+class RecoveryCodesMade(Payload, frozen=True):
+    """New recovery codes replaced the old ones."""
+
+    person_id: UUID
+
+
+@event("accounts.sessions_ended")
+class SessionsEnded(Payload, frozen=True):
+    """Sessions of the person no longer work; their open sockets close."""
+
+    person_id: UUID
+    count: int

@@ -64,7 +64,7 @@ class Secret:
         """SHA-256 of the text. Enough for 192 random bits; a slow hash would only slow each request down."""
         return hashlib.sha256(self.text.encode()).digest()
 
-    def matches(self, digest: bytes) -> bool:
+    def matches(self, digest: bytes | memoryview) -> bool:
         """Whether this is the secret behind a stored digest, in time that does not depend on where they differ."""
         return hmac.compare_digest(self.digest, bytes(digest))
 
@@ -141,6 +141,11 @@ class VerifiedMachine:
     subjects: Sequence[str]
     expires_at: datetime
     last_used_at: datetime | None
+
+
+def narrowed(role: Role, held: frozenset[Role]) -> frozenset[Role]:
+    """What a token of one role reaches: that role if it is still held. Viewing is part of every role."""
+    return frozenset({role}) if role in held or (role is Role.VIEWER and held) else frozenset()
 
 
 def parse_roles(text: str) -> frozenset[Role]:

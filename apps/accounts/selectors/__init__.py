@@ -3,7 +3,6 @@
 from apps.accounts.selectors.credentials import (
     machines_holding,
     machines_page,
-    narrowed,
     tokens_of,
     verify_machine,
     verify_token,
@@ -21,7 +20,14 @@ from apps.accounts.selectors.people import (
     roles_of,
     roles_of_many,
 )
-from apps.accounts.selectors.sessions import Standing, proved_at_of, sessions_in_force, standing_of
+from apps.accounts.selectors.sessions import (
+    Standing,
+    gave_second_factor,
+    has_second_factor,
+    proved_at_of,
+    sessions_in_force,
+    standing_of,
+)
 from apps.accounts.selectors.sites import find_site, get_site, sites_of
 
 __all__ = [
@@ -30,12 +36,13 @@ __all__ = [
     "find_member",
     "find_open_invitation",
     "find_site",
+    "gave_second_factor",
     "get_site",
+    "has_second_factor",
     "invitation_link",
     "machines_holding",
     "machines_page",
     "members_page",
-    "narrowed",
     "open_invitations",
     "people_active",
     "person_by_email",

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from apps.accounts.models import ApiToken, MachineCredential
 from apps.accounts.selectors.people import roles_of
-from apps.accounts.types import NO_DIGEST, Secret, SecretKind, VerifiedMachine, VerifiedToken, has_expired
+from apps.accounts.types import NO_DIGEST, Secret, SecretKind, VerifiedMachine, VerifiedToken, has_expired, narrowed
 from apps.kernel import clock
 from apps.kernel.errors import NotSignedIn
 from apps.kernel.pagination import Page, by_id
@@ -47,11 +47,6 @@ def verify_token(text: str, *, now: datetime | None = None) -> VerifiedToken:
     roles = {row.site_id: reach} if reach else {}
     actor = Actor(ActorKind.TOKEN, row.person_id, row.person.name, roles, token_id=row.id)
     return VerifiedToken(actor, row.id, row.person_id, row.site_id, row.last_used_at)
-
-
-def narrowed(role: Role, held: frozenset[Role]) -> frozenset[Role]:
-    """What a token of one role reaches: that role if it is still held. Viewing is part of every role."""
-    return frozenset({role}) if role in held or (role is Role.VIEWER and held) else frozenset()
 
 
 def verify_machine(text: str, *, now: datetime | None = None) -> VerifiedMachine:

@@ -34,11 +34,12 @@ def roles_of_many(person_ids: Iterable[UUID]) -> dict[UUID, dict[UUID, frozenset
     return {person_id: {site_id: frozenset(roles) for site_id, roles in sites.items()} for person_id, sites in held.items()}
 
 
-def actor_of_person(person: Person, *, proved_at: datetime | None = None) -> Actor:
-    """A signed-in person as an actor, with the roles held now."""
+def actor_of_person(person: Person, *, proved_at: datetime | None = None, second_factor: bool = False) -> Actor:
+    """A signed-in person as an actor, with the roles held now. Staff count as staff only after a second factor."""
     if not person.is_active:
         return ANONYMOUS
-    return Actor(ActorKind.PERSON, person.id, person.name, roles_of(person.id), proved_at)
+    staff = person.is_staff and second_factor
+    return Actor(ActorKind.PERSON, person.id, person.name, roles_of(person.id), proved_at, is_staff=staff)
 
 
 def preferences_of(person_id: UUID) -> Display:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from allauth.mfa.models import Authenticator
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.utils.crypto import constant_time_compare
@@ -16,15 +17,32 @@ from apps.kernel import clock
 from apps.kernel.ids import parse_id
 from apps.kernel.types import Role
 
-# What the sign-in library records; a reset link or a social sign-in would be recorded too and proves nothing here.
-_PROOFS = frozenset({"password", "mfa"})
+_FACTORS = frozenset({"totp", "webauthn"})
+
+
+def _proofs(session: Any) -> list[dict[str, Any]]:
+    """What the sign-in library recorded in this session, for the person whose session it is."""
+    if session.get("account_authentication_methods_user") != session.get(SESSION_KEY):
+        return []
+    return [
+        proof
+        for proof in session.get("account_authentication_methods") or []
+        if proof.get("method") == "password" or (proof.get("method") == "mfa" and proof.get("type") in _FACTORS)
+    ]
 
 
 def proved_at_of(session: Any) -> datetime | None:
-    """When the person of this session last proved who they are."""
-    proofs = session.get("account_authentication_methods") or []
-    times = [proof["at"] for proof in proofs if proof.get("method") in _PROOFS and "at" in proof]
+    """When the person of this session last proved who they are by password, code or passkey.
+
+    A reset link proves nothing, and a recovery code only signs in: it lies on paper, where anybody may find it.
+    """
+    times = [proof["at"] for proof in _proofs(session)]
     return datetime.fromtimestamp(max(times), UTC) if times else None
+
+
+def gave_second_factor(session: Any) -> bool:
+    """Whether the person of this session gave a code or a passkey in it."""
+    return any(proof["method"] == "mfa" for proof in _proofs(session))
 
 
 @dataclass(frozen=True)
@@ -60,3 +78,8 @@ def standing_of(sessions: Iterable[tuple[str, UUID]]) -> dict[str, Standing]:
     held = {key: person for key, person in sessions_in_force(claimed).items() if claimed[key] == person}
     roles = roles_of_many(held.values())
     return {key: Standing(person_id, roles.get(person_id, {})) for key, person_id in held.items()}
+
+
+def has_second_factor(person_id: UUID) -> bool:
+    """Whether the person holds a code generator or a passkey. Recovery codes alone are none."""
+    return Authenticator.objects.filter(user_id=person_id, type__in=_FACTORS).exists()

@@ -98,6 +98,23 @@ def is_tick(field: BoundField) -> bool:
     return isinstance(field.field.widget, CheckboxInput)
 
 
+@register.filter
+def browser_words(user_agent: str) -> str:
+    """A browser and system in two words, for people who look for a session that is not theirs."""
+    browsers = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
+    systems = (
+        ("Android", "Android"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Windows", "Windows"),
+        ("Mac OS", "macOS"),
+        ("Linux", "Linux"),
+    )
+    browser = next((word for mark, word in browsers if mark in user_agent), "")
+    system = next((word for mark, word in systems if mark in user_agent), "")
+    return f"{browser} on {system}" if browser and system else browser or user_agent[:60] or "unknown"
+
+
 @register.simple_tag(takes_context=True)
 def page_frame(context: Context) -> Frame | None:
     """What surrounds the page, None where nobody is signed in."""

@@ -27,7 +27,7 @@ INSTALLED_APPS = [
     "apps.shell",
     "console",
     "channels",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # without discovery: libraries register nothing
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -48,6 +48,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "apps.kernel.middleware.correlation",
     "apps.kernel.middleware.ForwardedHeaders",
+    "apps.accounts.middleware.AdminNetworks",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -57,7 +58,7 @@ MIDDLEWARE = [
     "apps.accounts.middleware.SignedIn",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "allauth.usersessions.middleware.UserSessionsMiddleware",
+    "apps.accounts.middleware.GuessLimits",
     "django_htmx.middleware.HtmxMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -114,7 +115,7 @@ CHANNEL_LAYERS = {
     },
 }
 CACHES = {
-    # Counters of sign-in limits live in PostgreSQL's reach only where Valkey is up; the limit fails closed elsewhere.
+    # Nothing that must hold is kept here: limits and used codes are counted in PostgreSQL.
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": f"{VALKEY_URL}/2"},
 }
 CELERY_BROKER_URL = f"{VALKEY_URL}/0"
@@ -149,14 +150,36 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "apps.accounts.adapters.AccountAdapter"
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
+ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa")  # a code in a mail proves only a mailbox
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False  # the service ends every other session; this one goes on
+ACCOUNT_RATE_LIMITS = False  # the library counts in the cache, which may be down or flushed; `services.budgets` counts
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Pilothouse] "
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+PASSWORD_RESET_TIMEOUT = 3600
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_PREVENT_ENUMERATION = True
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_TOLERANCE = 1
-USERSESSIONS_TRACK_ACTIVITY = True
+MFA_ADAPTER = "apps.accounts.adapters.SecondFactorAdapter"
+MFA_RATE_LIMITS = False
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # nobody signs up: an admin gave the address
+MFA_TRUST_ENABLED = False
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = False
+MFA_FORMS = {
+    "authenticate": "apps.accounts.adapters.forms.AuthenticateForm",
+    "reauthenticate": "apps.accounts.adapters.forms.ReauthenticateForm",
+    "activate_totp": "apps.accounts.adapters.forms.ActivateForm",
+    "add_webauthn": "apps.accounts.adapters.forms.AddPasskeyForm",
+    "authenticate_webauthn": "apps.accounts.adapters.forms.AuthenticatePasskeyForm",
+    "login_webauthn": "apps.accounts.adapters.forms.SignInPasskeyForm",
+    "reauthenticate_webauthn": "apps.accounts.adapters.forms.ReauthenticatePasskeyForm",
+}
+USERSESSIONS_ADAPTER = "apps.accounts.adapters.SessionsAdapter"
+USERSESSIONS_TRACK_ACTIVITY = False  # `SignedIn` does, once a minute instead of at each request
 
+KNOWN_DEVICE_COOKIE_NAME = "pilothouse_device"
 SESSION_COOKIE_NAME = "pilothouse_session"
 CSRF_COOKIE_NAME = "pilothouse_csrf"
 SESSION_COOKIE_HTTPONLY = True
@@ -165,6 +188,7 @@ CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = SECURE
 CSRF_COOKIE_SECURE = SECURE
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # no cookie of its own
 SESSION_COOKIE_AGE = 12 * 3600
 CSRF_FAILURE_VIEW = "apps.shell.views.csrf_failed"
 SECURE_CONTENT_TYPE_NOSNIFF = True

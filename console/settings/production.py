@@ -33,6 +33,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SECURE_HSTS_PRELOAD = True
 SESSION_COOKIE_NAME = "__Host-pilothouse_session"
 CSRF_COOKIE_NAME = "__Host-pilothouse_csrf"
+KNOWN_DEVICE_COOKIE_NAME = "__Host-pilothouse_device"
 if EMAIL_URL:
     _mail = urlsplit(EMAIL_URL)
     EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"

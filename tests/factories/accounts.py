@@ -55,6 +55,7 @@ def client_of(person: Person | None, *, proved: bool = True, **options: object) 
     client.force_login(person)
     if proved:
         session = client.session
+        session["account_authentication_methods_user"] = str(person.pk)
         session["account_authentication_methods"] = [
             {"method": "password", "at": clock.now().timestamp(), "email": person.email}
         ]

@@ -8,6 +8,9 @@ from django.core.asgi import get_asgi_application
 
 _pages = get_asgi_application()
 
-from channels.routing import ProtocolTypeRouter
+from channels.routing import ProtocolTypeRouter  # noqa: E402 - Django comes first
 
-application = ProtocolTypeRouter({"http": _pages})
+from apps.realtime.consumers import PageSocket  # noqa: E402
+from apps.realtime.middleware import BrowsersOnly  # noqa: E402
+
+application = ProtocolTypeRouter({"http": _pages, "websocket": BrowsersOnly(PageSocket.as_asgi())})

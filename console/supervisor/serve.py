@@ -36,14 +36,15 @@ def listening(host: str, port: int, backlog: int = 1024) -> socket.socket:
     return made
 
 
-def serve(application: str, largest_message: int, sockets: list[socket.socket]) -> None:
+def serve(application: str, largest_message: int, protocol: str, sockets: list[socket.socket]) -> None:
     """Serve until told to stop; open sockets get three seconds then."""
     for opened in sockets:
         opened.setblocking(False)
     config = uvicorn.Config(
         application,
         lifespan="off",
-        ws="websockets",
+        ws=protocol,
+        ws_per_message_deflate=False,  # a small frame could unpack to a large one
         ws_max_size=largest_message,
         ws_ping_interval=20,
         ws_ping_timeout=20,
@@ -88,7 +89,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--app", default="", help="another application, for tests")
     options = parser.parse_args(argv)
-    application, largest_message = APPLICATIONS[options.name]
+    application, largest_message, protocol = APPLICATIONS[options.name]
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
     if options.listen:
         host, _, port = options.listen.rpartition(":")
@@ -98,7 +99,7 @@ def main(argv: list[str] | None = None) -> None:
         sockets = [opened]
     else:
         sockets = [socket.socket(fileno=number) for number in options.fd]
-    serve(options.app or application, largest_message, sockets)
+    serve(options.app or application, largest_message, protocol, sockets)
 
 
 if __name__ == "__main__":

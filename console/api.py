@@ -2,13 +2,31 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from apps.accounts.api import machines, me, people, sites
 from apps.journal import api as journal
 from console.openapi import schema_view
 
 app_name = "api"
 _SITE = "sites/<slug:site_slug>/"
+_PERSON = f"{_SITE}people/<uuid:person_id>/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", schema_view(), name="schema"),
+    path("me/", me.MeDetail.as_view(), name="me"),
+    path("me/preferences/", me.PreferencesDetail.as_view(), name="preferences"),
+    path("me/sessions/", me.SessionList.as_view(), name="session_list"),
+    path("me/sessions/<int:session_id>/", me.SessionDetail.as_view(), name="session"),
+    path("me/tokens/", me.TokenList.as_view(), name="token_list"),
+    path("me/tokens/<uuid:token_id>/", me.TokenDetail.as_view(), name="token"),
+    path("me/invitations/", me.AcceptInvitation.as_view(), name="accept_invitation"),
+    path("sites/", sites.SiteList.as_view(), name="site_list"),
+    path(_SITE, sites.SiteDetail.as_view(), name="site"),
+    path(f"{_SITE}people/", people.MemberList.as_view(), name="member_list"),
+    path(_PERSON, people.MemberDetail.as_view(), name="member"),
+    path(f"{_PERSON}roles/<str:role>/", people.MemberRole.as_view(), name="member_role"),
+    path(f"{_SITE}invitations/", people.InvitationList.as_view(), name="invitation_list"),
+    path(f"{_SITE}invitations/<uuid:invitation_id>/", people.InvitationDetail.as_view(), name="invitation"),
+    path(f"{_SITE}machines/", machines.MachineList.as_view(), name="machine_list"),
+    path(f"{_SITE}machines/<uuid:credential_id>/", machines.MachineDetail.as_view(), name="machine"),
     path(f"{_SITE}journal/", journal.EventList.as_view(), name="event_list"),
     path(f"{_SITE}journal/<uuid:event_id>/", journal.EventDetail.as_view(), name="event"),
 ]

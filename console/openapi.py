@@ -66,7 +66,7 @@ class Schema(AutoSchema):
         return dict(sorted(found.items()))
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
-        found: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
+        found: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
         return found | {"additionalProperties": False} if isinstance(serializer, Strict) else found
 
     def _problems(self) -> list[int]:
@@ -88,7 +88,7 @@ class Schema(AutoSchema):
             raise Refusal(f"{self.method} {self.path} does not say who may use it")
         return verb_named(found.verbs[self.method])
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]
         """The docstring, and the right that is needed."""
         verb = self._verb()
         needs = f"Needs: {verb.meaning[0].lower()}{verb.meaning[1:]}."
@@ -100,13 +100,13 @@ class Schema(AutoSchema):
         return f"{super().get_description()}\n\n{needs}".strip()
 
 
-class BrowserSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BrowserSessionScheme(OpenApiAuthenticationExtension):
     """The session cookie, and the CSRF token beside it on writes."""
 
     target_class = "apps.accounts.authentication.BrowserSession"
     name = ["session", "csrf"]
 
-    def get_security_definition(self, auto_schema: Any) -> list[dict[str, Any]]:  # type: ignore[override]
+    def get_security_definition(self, auto_schema: Any) -> list[dict[str, Any]]:
         """Both parts."""
         return [
             {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME},
@@ -118,7 +118,7 @@ class BrowserSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-u
         return {"session": [], "csrf": []} if auto_schema.method in _WRITES else {"session": []}
 
 
-class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerTokenScheme(OpenApiAuthenticationExtension):
     """A person's own token."""
 
     target_class = "apps.accounts.authentication.BearerToken"

@@ -1,5 +1,7 @@
 """The journal over the API: read only."""
 
+from uuid import UUID
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -7,7 +9,7 @@ from rest_framework.response import Response
 from apps.journal import selectors
 from apps.journal.serializers import EventPage, EventRow
 from apps.kernel.access import access
-from apps.kernel.api import Endpoint, identifier, only, row, rows
+from apps.kernel.api import Endpoint, only, row, rows
 
 
 @access("journal.view")
@@ -25,7 +27,7 @@ class EventDetail(Endpoint):
     """One fact of one site."""
 
     @extend_schema(responses=EventRow, operation_id="get_event")
-    def get(self, request: Request, site_slug: str, event_id: str) -> Response:
+    def get(self, request: Request, site_slug: str, event_id: UUID) -> Response:
         """One fact."""
         only(request)
-        return row(EventRow, selectors.event_of_site(self.site.id, identifier(event_id)))
+        return row(EventRow, selectors.event_of_site(self.site.id, event_id))

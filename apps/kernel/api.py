@@ -3,10 +3,12 @@
 import codecs
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, NoReturn
 from uuid import UUID
 
 from django.conf import settings
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import exceptions, serializers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -21,6 +23,11 @@ from apps.kernel.pagination import Page
 from apps.kernel.types import Actor
 
 _VERSION = re.compile(r'"(0|[1-9][0-9]{0,17})"')
+_TAG = re.compile(r'"([a-z_ ]{0,200})"')
+PAGING = [
+    OpenApiParameter("cursor", str, description="`next_cursor` of the page before."),
+    OpenApiParameter("limit", int, description="Rows on a page, 1 to 200."),
+]
 KEY_HEADER, VERSION_HEADER = "Idempotency-Key", "If-Match"
 
 
@@ -118,19 +125,35 @@ class Endpoint(APIView):
             raise Invalid("The version is wrong.", fields={"if_match": ["Give the ETag of the last answer."]})
         return int(found[1])
 
+    def expected_words(self) -> frozenset[str] | None:
+        """As `expected`, where the version is a set of words."""
+        given = self.request.headers.get(VERSION_HEADER, "").strip()
+        if given in {"", "*"}:
+            return None
+        if not (found := _TAG.fullmatch(given)):
+            raise Invalid("The version is wrong.", fields={"if_match": ["Give the ETag of the last answer."]})
+        return frozenset(found[1].split())
 
-def row(kind: type[serializers.BaseSerializer[Any]], value: Any, *, status: int = 200, version: int | None = None) -> Response:
+
+def row(
+    kind: type[serializers.BaseSerializer[Any]], value: Any, *, status: int = 200, version: int | str | None = None
+) -> Response:
     """One thing as an answer, with its version as ETag where it has one."""
     return Response(kind(value).data, status=status, headers=_tag(version))
 
 
-def rows(kind: type[serializers.BaseSerializer[Any]], page: Page[Any], *, version: int | None = None) -> Response:
+def rows(kind: type[serializers.BaseSerializer[Any]], page: Page[Any], *, version: int | str | None = None) -> Response:
     """One page of a list as an answer."""
     found = {"items": kind(page.rows, many=True).data, "next_cursor": page.next_cursor}
     return Response(found, headers=_tag(version))
 
 
-def nothing(*, version: int | None = None) -> Response:
+def every(kind: type[serializers.BaseSerializer[Any]], found: Sequence[Any]) -> Response:
+    """A list that is short by nature, as one whole page."""
+    return rows(kind, Page(found, None))
+
+
+def nothing(*, version: int | str | None = None) -> Response:
     """An answer without a body."""
     return Response(status=204, headers=_tag(version))
 
@@ -150,5 +173,5 @@ def only(request: Request, *names: str) -> None:
         raise Invalid("There is no such parameter.", fields=wrong)
 
 
-def _tag(version: int | None) -> dict[str, str]:
+def _tag(version: int | str | None) -> dict[str, str]:
     return {} if version is None else {"ETag": f'"{version}"'}

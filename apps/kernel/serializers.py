@@ -55,7 +55,7 @@ class Problem(serializers.Serializer[Any]):
     code = serializers.CharField(help_text="A word for programs; stable.")
     detail = serializers.CharField(allow_blank=True, help_text="A sentence for people.")
     correlation_id = serializers.CharField(help_text="Finds this request in logs and journal.")
-    errors = serializers.DictField(
+    errors = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
         help_text="Reasons by the name of the wrong field.",

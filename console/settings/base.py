@@ -230,6 +230,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "ENUM_NAME_OVERRIDES": {"Role": "apps.accounts.models.ROLE_CHOICES"},
 }
 
 LOGGING = {

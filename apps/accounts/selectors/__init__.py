@@ -21,21 +21,25 @@ from apps.accounts.selectors.people import (
     roles_of_many,
 )
 from apps.accounts.selectors.sessions import (
+    SignIn,
     Standing,
     gave_second_factor,
     has_second_factor,
     proved_at_of,
     sessions_in_force,
+    sessions_of,
     standing_of,
 )
-from apps.accounts.selectors.sites import find_site, get_site, sites_of
+from apps.accounts.selectors.sites import find_site, first_site, get_site, sites_of
 
 __all__ = [
+    "SignIn",
     "Standing",
     "actor_of_person",
     "find_member",
     "find_open_invitation",
     "find_site",
+    "first_site",
     "gave_second_factor",
     "get_site",
     "has_second_factor",
@@ -51,6 +55,7 @@ __all__ = [
     "roles_of",
     "roles_of_many",
     "sessions_in_force",
+    "sessions_of",
     "sites_of",
     "standing_of",
     "tokens_of",

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.utils.crypto import constant_time_compare
@@ -83,3 +84,24 @@ def standing_of(sessions: Iterable[tuple[str, UUID]]) -> dict[str, Standing]:
 def has_second_factor(person_id: UUID) -> bool:
     """Whether the person holds a code generator or a passkey. Recovery codes alone are none."""
     return Authenticator.objects.filter(user_id=person_id, type__in=_FACTORS).exists()
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """One browser in which a person is signed in, as they see it."""
+
+    id: int
+    ip: str
+    user_agent: str
+    created_at: datetime
+    last_seen_at: datetime
+    is_current: bool
+
+
+def sessions_of(person_id: UUID, *, current: str | None = None, most: int = 200) -> list[SignIn]:
+    """Browsers in which the person is signed in, last used first. `current` is the key of the caller's own session."""
+    live = Session.objects.filter(expire_date__gt=clock.now()).values("pk")
+    rows = UserSession.objects.filter(user_id=person_id, session_key__in=live).order_by("-last_seen_at", "-pk")[:most]
+    return [
+        SignIn(row.pk, row.ip, row.user_agent, row.created_at, row.last_seen_at, row.session_key == current) for row in rows
+    ]

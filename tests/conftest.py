@@ -1,5 +1,7 @@
 """Fixtures of every test: real engines, the cast, factories, guards that may be switched off."""
 
+import os
+
 import django
 import pytest
 
@@ -41,6 +43,18 @@ def _guard_off(request: pytest.FixtureRequest) -> None:
         from tests.guards import switch_off
 
         switch_off(name)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings_parallel_suffix(
+    request: pytest.FixtureRequest, django_db_modify_db_settings_xdist_suffix: None
+) -> None:
+    """A run without a guard shares the engines of the run that started it, so it needs a database of its own."""
+    if request.config.getoption("--guard-off"):
+        from django.conf import settings
+
+        name = settings.DATABASES["default"]["NAME"]
+        settings.DATABASES["default"].setdefault("TEST", {})["NAME"] = f"test_{name}_off_{os.getpid()}"
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -11,6 +11,8 @@ from console.embedded.postgres import Cluster
 from console.embedded.valkey import Server
 
 VARIABLE = "PILOTHOUSE_TEST_ENGINES"
+RUNTIME = "PILOTHOUSE_TEST_RUNTIME_URL"  # tests themselves run as superuser; this is what a deployment runs as
+OWNER = "PILOTHOUSE_MIGRATION_DATABASE_URL"
 
 
 def free_port() -> int:
@@ -36,7 +38,8 @@ class Engines:
         return {
             "PILOTHOUSE_DATA": str(self.folder / "data"),
             "PILOTHOUSE_DATABASE_URL": self.postgres.url("postgres"),
-            "PILOTHOUSE_MIGRATION_DATABASE_URL": self.postgres.url("pilothouse"),
+            OWNER: self.postgres.url("pilothouse"),
+            RUNTIME: self.postgres.url("pilothouse_app"),
             "PILOTHOUSE_VALKEY_URL": self.valkey.url(),
             "PILOTHOUSE_SECRET_KEY": "only-for-tests-0123456789-abcdefghijklmnopqrstuvwxyz",
             "PILOTHOUSE_HOSTS": "testserver,localhost,127.0.0.1",

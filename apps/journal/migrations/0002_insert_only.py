@@ -16,6 +16,7 @@ DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pilothouse_app') THEN
         REVOKE UPDATE, DELETE, TRUNCATE ON journal_event FROM pilothouse_app;
+        REVOKE DELETE, TRUNCATE ON journal_stream FROM pilothouse_app;
     END IF;
 END
 $$;

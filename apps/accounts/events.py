@@ -1,4 +1,4 @@
-"""Facts of accounts. Facts of a site go to its stream, facts of a person to theirs.
+"""Facts of accounts. What changes rights at a site goes to its stream, tokens too; what is a person's alone to theirs.
 
 Digests of secrets are facts too: 192 random bits cannot be found from them, and without them replay could not
 rebuild the tables. Passwords are not: their hashes could be guessed, so they live in the person's row alone.

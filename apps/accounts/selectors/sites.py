@@ -12,6 +12,11 @@ def find_site(slug: str) -> Site | None:
     return Site.objects.filter(slug=slug).first()
 
 
+def first_site() -> Site | None:
+    """The site made first, or None."""
+    return Site.objects.order_by("id").first()
+
+
 def get_site(site_id: UUID) -> Site:
     """One site. Raises NotFound."""
     site = Site.objects.filter(id=site_id).first()

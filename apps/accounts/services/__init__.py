@@ -4,11 +4,13 @@ from apps.accounts.services.invitations import accept_as_new_person, accept_invi
 from apps.accounts.services.machines import create_machine_credential, note_machine_use, revoke_machine_credential
 from apps.accounts.services.people import change_preferences, create_person, deactivate_person, reactivate_person
 from apps.accounts.services.roles import grant_role, remove_person, revoke_role
+from apps.accounts.services.seed import SeededAccount, seed_deployment, service_person
 from apps.accounts.services.sign_in import end_sessions, remove_second_factors, set_password
 from apps.accounts.services.sites import change_site_settings, create_site
 from apps.accounts.services.tokens import create_token, note_token_use, revoke_token
 
 __all__ = [
+    "SeededAccount",
     "accept_as_new_person",
     "accept_invitation",
     "change_preferences",
@@ -30,5 +32,7 @@ __all__ = [
     "revoke_machine_credential",
     "revoke_role",
     "revoke_token",
+    "seed_deployment",
+    "service_person",
     "set_password",
 ]

@@ -116,8 +116,7 @@ def accept_assertion(session: Any, person: Person, credential: dict[str, Any]) -
         response = AuthenticationResponse.from_dict(credential)
         require_our_origin(response)
         rp = PublicKeyCredentialRpEntity(**get_adapter().get_public_key_credential_rp_entity())
-        server = Fido2Server(rp, verify_origin=lambda origin: origin == settings.PUBLIC_URL)
-        signed_by = server.authenticate_complete(state, get_credentials(person), response)
+        signed_by = Fido2Server(rp).authenticate_complete(state, get_credentials(person), response)
     except (TypeError, ValueError, KeyError) as error:
         raise Invalid("This passkey cannot be used here.") from error
     return _count(person, signed_by.credential_id, response.response.authenticator_data.counter)

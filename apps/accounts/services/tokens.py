@@ -52,7 +52,7 @@ def create_token(
             secret=secret,
             now=now,
         )
-        act.append(events.person_stream(person.id), [fact], site_id=site_id)
+        act.append(events.site_stream(site_id), [fact], site_id=site_id)
         projections.apply_payloads([fact])
         act.done({"token_id": str(fact.token_id)})
         return NewSecret(fact.token_id, name, fact.expires_at, secret.text)
@@ -70,7 +70,7 @@ def revoke_token(*, actor: Actor, token_id: UUID, idempotency_key: str | None = 
         if row.revoked_at is not None:
             raise Conflict("This token was revoked already.", code="revoked")
         fact = events.ApiTokenRevoked(token_id=row.id, revoked_at=clock.now())
-        act.append(events.person_stream(row.person_id), [fact], site_id=row.site_id)
+        act.append(events.site_stream(row.site_id), [fact], site_id=row.site_id)
         projections.apply_payloads([fact])
         act.done({})
         row.revoked_at = fact.revoked_at

@@ -223,7 +223,6 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "console.openapi.Schema",
     "EXCEPTION_HANDLER": "apps.kernel.problems.api_exception_handler",
-    "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Pilothouse API",

@@ -45,7 +45,8 @@ def compile_lock(name: str, more: list[str]) -> None:
 
 
 def clean(text: str) -> str:
-    """The lock without local version labels (`+cpu`): any build of that release will do."""
+    """The lock without local version labels (`+cpu`): any build of that release will do. Nor the remark about pip itself."""
+    text = text.partition("\n# The following packages are considered")[0].rstrip("\n") + "\n"
     return re.sub(r"(?m)^([A-Za-z0-9._-]+==[^\s+;]+)\+\S+", r"\1", text)
 
 

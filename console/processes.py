@@ -180,8 +180,8 @@ GATEWAY = Process(
         health=_asks(GATEWAY_PORT),
     ),
 )
-_WORKER = ("-m", "celery", "-A", "console", "worker", "-Q", "console", "--concurrency", "2", "--loglevel", "INFO")
-_WORKER += ("--without-gossip", "--without-mingle", "-n", "console@%h")
+_WORKER: tuple[str, ...] = ("-m", "celery", "-A", "console", "worker", "-Q", "console", "--concurrency", "2")
+_WORKER = (*_WORKER, "--loglevel", "INFO", "--without-gossip", "--without-mingle", "-n", "console@%h")
 WORKER = Process(
     name="worker",
     command=("{python}", *_WORKER),

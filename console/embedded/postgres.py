@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from console.embedded.faults import Fault
-from console.embedded.launch import minimal_environment, start, unprivileged
+from console.embedded.launch import bound_to_parent, minimal_environment, start, unprivileged
 from console.embedded.leftovers import end_all, working_in
 from console.embedded.secret_files import SecretFolder
 
@@ -140,7 +140,15 @@ class Cluster:
             *([] if self.durable else ["--no-sync"]),
             f"--pgdata={partial}",
         ]
-        made = subprocess.run(command, env=minimal_environment(), capture_output=True, text=True, timeout=120, check=False)
+        made = subprocess.run(
+            command,
+            env=minimal_environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            preexec_fn=bound_to_parent(signal.SIGINT),
+        )
         if made.returncode != 0:
             shutil.rmtree(partial, ignore_errors=True)
             said = [line for line in made.stderr.splitlines() if "error" in line.lower() or "fatal" in line.lower()]

@@ -55,7 +55,7 @@ def _add(archive: tarfile.TarFile, name: str, source: Path) -> dict[str, Any]:
         info.size = os.fstat(file.fileno()).st_size
         info.mode = 0o600
         reader = _Digesting(file)
-        archive.addfile(info, reader)  # type: ignore[arg-type]
+        archive.addfile(info, reader)
     return {"name": name, "size": info.size, "sha256": reader.digest.hexdigest()}
 
 

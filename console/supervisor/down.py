@@ -3,6 +3,8 @@
 import signal
 import time
 
+import psutil
+
 from console.embedded.faults import Fault
 from console.supervisor.folder import DataFolder
 from console.supervisor.supervision import announce
@@ -14,13 +16,13 @@ def down(folder: DataFolder) -> int:
     """Ask it to stop and wait. It is found by the id and start time it signed with, never by name."""
     holder = folder.holder()
     process = holder.alive() if holder else None
-    if process is None:
+    if holder is None or process is None:
         announce(f"Nothing runs in {folder.path}.")
         return 0
     process.send_signal(signal.SIGTERM)
     deadline = time.monotonic() + _WITHIN
     while time.monotonic() < deadline:
-        if folder.holder() is None:
+        if holder.alive() is None or process.status() == psutil.STATUS_ZOMBIE:
             announce("Stopped.")
             return 0
         time.sleep(0.1)

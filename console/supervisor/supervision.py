@@ -20,6 +20,7 @@ from console.supervisor.logs import Follower, last_line, rotate
 from console.supervisor.plan import Plan
 from console.supervisor.unit import Unit
 
+_READY_WITHIN = 60.0
 _TRIES = 3  # crashes in a row before the console was ever ready, until we give up
 GUARD = Path(__file__).with_name("guard.py")
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -39,6 +40,7 @@ class Supervision:
         self._written: object = None
         self._rotated = 0.0
         self._asked_ready = 0.0
+        self._settled_since = self._began
         self._guard: subprocess.Popen[bytes] | None = None
         self._leash = os.pipe2(os.O_CLOEXEC)  # the guard reads it; it closes when we end, however we end
 
@@ -117,12 +119,17 @@ class Supervision:
         return all(unit.state in ("running", "done") for unit in self.units)
 
     def _is_serving(self) -> bool:
-        if not all(unit.state in ("running", "done") for unit in self.units if unit.process.name != "beat"):
-            return False
         now = time.monotonic()
+        if not self._settled():
+            self._settled_since = now
+            return False
         if now - self._asked_ready < 0.2:
             return False
         self._asked_ready = now
+        if now - self._settled_since > _READY_WITHIN:
+            raise Fault(
+                f"Every process runs, but the console did not say it is ready within {_READY_WITHIN:.0f} s: see /readyz."
+            )
         return self.plan.ready()
 
     def _look(self, pool: ThreadPoolExecutor) -> None:

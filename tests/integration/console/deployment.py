@@ -1,5 +1,6 @@
 """Drives a deployment as a person would: by the commands and by signals, judging it by the process list."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -147,7 +148,8 @@ class Deployment:
             except subprocess.TimeoutExpired:
                 self.up.kill()
         for process in self.processes():
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         if self.up is not None:
             self.up.wait()
             if self.up.stdout:

@@ -1,5 +1,6 @@
 """`manage.py up` and its kin against real engines, judged by the process list. The long form is in tests/faults."""
 
+import contextlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.integration.console.deployment import Deployment, wait_for
@@ -211,7 +213,8 @@ def test_kill_9_of_the_supervisor_and_of_everything(fresh: Deployment) -> None:
     fresh.stop()
     fresh.start()
     for process in fresh.processes():
-        process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may have gone with its parent
+            process.kill()
     fresh.gone(5)
     fresh.stop()
     assert (fresh.data / "postgres/data/postmaster.pid").exists(), "the lock of a killed server was left"

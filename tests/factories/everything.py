@@ -109,7 +109,9 @@ def make_session(person: Person) -> Model:
     client = Client()
     client.force_login(person)
     key = client.session.session_key
-    return UserSession.objects.get_or_create(session_key=key, defaults={"user": person, "ip": "127.0.0.1", "user_agent": "t"})[0]
+    return UserSession.objects.get_or_create(session_key=key, defaults={"user": person, "ip": "127.0.0.1", "user_agent": "t"})[
+        0
+    ]
 
 
 def make_passkey(person: Person) -> Model:

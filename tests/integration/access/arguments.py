@@ -8,7 +8,6 @@ from django.contrib.auth.tokens import default_token_generator
 from apps.accounts.models import Person
 from tests.factories.everything import make_passkey, make_session, make_token
 from tests.integration.access.routes import Route
-from tests.integration.access.table import Rule
 from tests.integration.access.world import Member, Place, World
 
 # Objects of a site, by argument.
@@ -33,9 +32,9 @@ SECRET: dict[str, Callable[[World], Any]] = {
 }
 
 
-def sides_of(route: Route, one: Rule) -> tuple[str, ...]:
+def sides_of(route: Route) -> tuple[str, ...]:
     """The sides from which an address is tried."""
-    if "site_slug" in route.arguments or one.at_site:
+    if "site_slug" in route.arguments:
         return ("here", "there")
     return ("mine", "theirs") if route.arguments & OWN.keys() else ("here",)
 

@@ -9,7 +9,7 @@ from apps.kernel.types import Role
 
 TABLE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "matrix.toml").read_text())
 ROLES = frozenset(role.value for role in Role)
-NEED = frozenset({"fresh", "browser"})
+NEED = frozenset({"fresh", "browser", "any-site"})
 WHO = frozenset({"anybody", "person", "known", "own", "staff", "nobody", "every-role"})
 
 
@@ -19,7 +19,7 @@ class Rule:
 
     who: frozenset[str]
     need: frozenset[str]
-    allowed: frozenset[int]
+    allowed: frozenset[int | str]
 
     @property
     def at_site(self) -> bool:
@@ -36,7 +36,8 @@ def rule(text: str) -> Rule:
         raise ValueError(f"{text!r}: what is {sorted(unknown)}?")
     if "every-role" in words:
         words = words - {"every-role"} | ROLES
-    return Rule(words, needs, frozenset(int(status) for status in right.split()) or frozenset({200}))
+    statuses = frozenset(int(word) if word.isdigit() else word for word in right.split())
+    return Rule(words, needs, statuses or frozenset({200}))
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,9 @@ class Caller:
     """What of a member of the cast decides the answer."""
 
     name: str
-    kind: str  # nobody, person, token, machine
+    kind: str  # nobody, person, token
     roles: frozenset[str] = frozenset()  # at the site called
+    anywhere: frozenset[str] = frozenset()  # at any site
     fresh: bool = False
     staff: bool = False
 
@@ -57,30 +59,32 @@ def expected(one: Rule, caller: Caller, *, api: bool, theirs: bool) -> frozenset
     """
     anonymous: frozenset[int | str] = frozenset({401 if api else "sign-in"})
     if "anybody" in one.who:
-        return frozenset(one.allowed)
+        return one.allowed
     if caller.kind == "nobody" or (not api and caller.kind != "person"):
         return anonymous
     if "nobody" in one.who:
         return frozenset({403, 404})
     if "staff" in one.who:
-        return frozenset(one.allowed) if caller.staff else frozenset({404})
-    if (refusal := _reach(one, caller, theirs=theirs)) is not None:
-        return frozenset({refusal})
-    if one.need and caller.kind != "person":
-        return frozenset({403})
-    if "fresh" in one.need and not caller.fresh:
-        return frozenset({403 if api else "re-enter"})
-    return frozenset(one.allowed)
+        return one.allowed if caller.staff else frozenset({404})
+    if "own" in one.who:
+        return frozenset({_kind(one, caller, api=api) or (404 if theirs else 0)}) - {0} or one.allowed
+    refusal = _reach(one, caller) or _kind(one, caller, api=api)
+    return frozenset({refusal}) if refusal else one.allowed
 
 
-def _reach(one: Rule, caller: Caller, *, theirs: bool) -> int | None:
-    """Whether roles or ownership reach the subject: None, 403 or 404."""
+def _reach(one: Rule, caller: Caller) -> int:
+    """Whether roles reach the subject: 0, 403 or 404."""
+    if "any-site" in one.need:
+        return 0 if caller.anywhere & one.who else 403
     if one.at_site:
-        if not caller.roles:
-            return 404
-        return None if caller.roles & one.who else 403
-    if "person" in one.who and caller.kind != "person":
+        return 404 if not caller.roles else 0 if caller.roles & one.who else 403
+    return 403 if "person" in one.who and caller.kind != "person" else 0
+
+
+def _kind(one: Rule, caller: Caller, *, api: bool) -> int | str:
+    """Whether this kind of caller, with this proof, may do it: 0 or the refusal."""
+    if one.need & {"fresh", "browser"} and caller.kind != "person":
         return 403
-    if "own" in one.who and theirs:
-        return 404
-    return None
+    if "fresh" in one.need and not caller.fresh:
+        return 403 if api else "re-enter"
+    return 0

@@ -49,13 +49,15 @@ def test_calls_are_answered_as_the_table_says(world: World, name: str) -> None:
 
 def _wrong_calls(world: World, route: Route, method: str, one: Rule) -> Iterator[str]:
     """Calls of one method that are not answered as expected, by everybody, at every side."""
-    for side in sides_of(route, one):
+    for side in sides_of(route):
         for member in world.cast.values():
             path = address(world, route, side, member)
             caller = _seen_from(world, member, side)
             allowed = expected(one, caller, api=path.startswith("/api/"), theirs=side == "theirs")
             called = world.call(member, method, path)
-            line = f"{method} {path} as {caller.name} ({side}): {called.outcome}, expected {sorted(map(str, allowed))}"
+            line = (
+                f"{method} {path} as {caller.name} ({side}): {called.outcome}, expected {' '.join(sorted(map(str, allowed)))}"
+            )
             if called.outcome not in allowed:
                 yield line + f" {called.response.content[:300]!r}" * (called.outcome == 500)
             elif called.written and allowed != one.allowed:

@@ -17,7 +17,7 @@ from apps.kernel import clock
 from apps.kernel.types import Role
 from tests.factories.accounts import client_of, grant, make_people, make_person, make_site
 from tests.factories.everything import one_of_each
-from tests.integration.access.table import Caller
+from tests.integration.access.table import ROLES, Caller
 
 HOUR = timedelta(hours=1)
 # Written by the session machinery on any request, refused ones too; no fact and nobody's right hangs on them.
@@ -70,7 +70,12 @@ class World:
         with transaction.atomic():
             before = writes()
             response = member.client.generic(
-                method, path, extra.pop("data", b""), extra.pop("content_type", "application/json"), headers=member.headers, **extra
+                method,
+                path,
+                extra.pop("data", b""),
+                extra.pop("content_type", "application/json"),
+                headers=member.headers,
+                **extra,
             )
             written = writes() - before
             transaction.set_rollback(True)
@@ -143,28 +148,29 @@ def build() -> World:
     people = make_people(here_site)
     outsider = grant(make_person("Outsider"), there_site, *Role)
     here = Place(here_site, people[Role.VIEWER], one_of_each(here_site, people[Role.VIEWER]))
-    there = Place(there_site, outsider, one_of_each(there_site, outsider))
+    stranger = grant(make_person("Stranger"), there_site, Role.VIEWER)
+    there = Place(there_site, stranger, one_of_each(there_site, stranger))
     cast = [Member(Caller("anonymous", "nobody"), None, Client())]
     for role, person in people.items():
         cast.append(Member(_person(role.value, role, fresh=True), person, client_of(person)))
     admin = people[Role.ADMIN]
     cast.append(Member(_person("admin_long_ago", Role.ADMIN), admin, client_of(admin, proved=False)))
-    cast.append(Member(Caller("outsider", "person", fresh=True), outsider, client_of(outsider)))
+    cast.append(Member(Caller("outsider", "person", anywhere=ROLES, fresh=True), outsider, client_of(outsider)))
     cast.append(Member(Caller("no_role", "person", fresh=True), nobody := make_person("No Role"), client_of(nobody)))
     for role in (Role.VIEWER, Role.ADMIN):
         words = {"Authorization": bearer(people[role], here_site, role)}
-        caller = Caller(f"{role.value}_token", "token", frozenset({role.value}))
+        caller = Caller(f"{role.value}_token", "token", frozenset({role.value}), frozenset({role.value}))
         cast.append(Member(caller, people[role], Client(), words))
     for name, options in (("expired_token", {"expired": True}), ("revoked_token", {"revoked": True})):
         words = {"Authorization": bearer(admin, here_site, Role.ADMIN, **options)}
         cast.append(Member(Caller(name, "nobody"), admin, Client(), words))
-    cast.append(Member(Caller("machine", "machine"), None, Client(), {"Authorization": machine(here_site)}))
+    cast.append(Member(Caller("machine", "nobody"), None, Client(), {"Authorization": machine(here_site)}))
     cast += _disabled(here_site)
     return World(here, there, {member.caller.name: member for member in cast})
 
 
 def _person(name: str, role: Role, *, fresh: bool = False) -> Caller:
-    return Caller(name, "person", frozenset({role.value}), fresh=fresh)
+    return Caller(name, "person", frozenset({role.value}), frozenset({role.value}), fresh=fresh)
 
 
 def _disabled(site: Site) -> list[Member]:

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import platform
+import shutil
 import signal
 import socket
 import subprocess
@@ -86,6 +87,23 @@ class Server:
     def clear_leftovers(self) -> None:
         """End what is left of a server that died. Call only while holding the folder's lock."""
         end_all(working_in(self.data))
+
+    def set_damaged_aside(self, log: Path) -> Path | None:
+        """If its last words were that its file is damaged, put the data aside and start empty. Returns where it went.
+
+        Valkey is never the source of a fact: queues are rebuilt from PostgreSQL. An old copy set aside is replaced.
+        """
+        try:
+            said = log.read_bytes()[-2048:].decode(errors="replace").splitlines()
+        except OSError:
+            return None
+        if not any("reading the append only file" in line for line in said[-3:]):
+            return None
+        aside = self.folder / "damaged"
+        shutil.rmtree(aside, ignore_errors=True)
+        self.data.rename(aside)
+        self.data.mkdir(mode=0o700)
+        return aside
 
     def answers(self, wait: float = 1.0) -> bool:
         """Does it sign us in and answer a ping? False also while it still loads its file."""

@@ -54,6 +54,7 @@ class Plan:
         self.cluster: postgres.Cluster | None = None
         self.server: valkey.Server | None = None
         self.fingerprint = ""
+        self.say: Callable[[str], None] = lambda _: None
         self.seeds: set[str] = set()
 
     def drop(self, name: str) -> None:
@@ -136,6 +137,9 @@ class Plan:
             return Start(self.cluster.command(), self._engine_environment(), self.cluster.data, self.cluster.accepts)
         if process.engine == "valkey" and self.server is not None:
             self.server.clear_leftovers()
+            aside = self.server.set_damaged_aside(self.folder.log / "valkey.log")
+            if aside:
+                self.say(f"valkey's file was damaged: it starts empty, the old one is in {aside}")
             return Start(self.server.command(), self._engine_environment(), self.server.data, self.server.answers)
         if process.engine == "roles" and self.cluster is not None:
             environment = self.cluster.roles_environment() | {MARK: self.mark}

@@ -35,6 +35,7 @@ def up(
     try:
         plan = Plan(folder, chosen(wanted, processes), port, demo=demo)
         announce(f"Starting Pilothouse in {folder.path}")
+        plan.say = announce
         plan.sweep()
         plan.claim_ports()
         folder.sign(plan.url)

@@ -224,6 +224,20 @@ def test_kill_9_of_the_supervisor_and_of_everything(fresh: Deployment) -> None:
     fresh.gone(1)
 
 
+def test_damaged_valkey_file_is_set_aside(fresh: Deployment) -> None:
+    fresh.start()
+    for process in [psutil.Process(fresh.pid()), *fresh.processes()]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    fresh.gone(5)
+    fresh.stop()
+    written = next((fresh.data / "valkey/data").rglob("*.incr.aof"))
+    written.write_bytes(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n" + b"\0" * 64 + b"*1\r\n$4\r\nPING\r\n" * 9)
+    fresh.start()
+    assert fresh.get() == 200
+    assert (fresh.data / "valkey/damaged").is_dir()
+
+
 def test_start_while_the_killed_one_still_stops(fresh: Deployment) -> None:
     fresh.start()
     os.kill(fresh.pid(), signal.SIGKILL)

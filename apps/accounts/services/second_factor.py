@@ -2,6 +2,7 @@
 
 import hmac
 from typing import Any
+from uuid import UUID
 
 import structlog
 from allauth.core.internal.cryptokit import normalize_user_code
@@ -20,7 +21,6 @@ from fido2.webauthn import AuthenticationResponse, PublicKeyCredentialRpEntity, 
 from apps.accounts.models import Person
 from apps.kernel import clock
 from apps.kernel.errors import Invalid
-from apps.kernel.ids import parse_id
 
 PERIOD_S = 30
 TOLERANCE = 1  # steps before and after the current one
@@ -75,10 +75,10 @@ def use_up_first_code(person: Person, step: int) -> None:
 def person_of_handle(response: dict[str, Any]) -> Person:
     """Whom a passkey says it belongs to. Raises Invalid."""
     try:
-        text = websafe_decode(response["response"]["userHandle"]).decode()
+        key = UUID(hex=websafe_decode(response["response"]["userHandle"]).decode())
     except (KeyError, TypeError, ValueError) as error:
         raise Invalid("This passkey cannot be used here.") from error
-    person = Person.objects.filter(pk=parse_id(text)).first()
+    person = Person.objects.filter(pk=key).first()
     if person is None:
         raise Invalid("This passkey cannot be used here.")
     return person

@@ -106,6 +106,16 @@ class Member:
         return " ".join(sorted(self.roles))
 
     @property
+    def roles_in_order(self) -> list[Role]:
+        """The roles as they are always listed."""
+        return [role for role in Role if role in self.roles]
+
+    @property
+    def roles_not_held(self) -> list[Role]:
+        """What could be granted."""
+        return [role for role in Role if role not in self.roles]
+
+    @property
     def counts_as_admin(self) -> bool:
         """Whether this person keeps the site manageable: a program cannot."""
         return Role.ADMIN in self.roles and self.is_active and not self.is_scripted

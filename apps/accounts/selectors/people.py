@@ -95,6 +95,17 @@ def find_open_invitation(text: str, *, now: datetime | None = None) -> Invitatio
     return None if spent else row
 
 
+def find_used_invitation(text: str, person_id: UUID) -> Invitation | None:
+    """The invitation behind a link that this person has used, so that they may be sent where it led."""
+    secret = Secret.parse(text, SecretKind.INVITATION)
+    row = (
+        Invitation.objects.filter(prefix=secret.prefix, accepted_by=person_id).select_related("site").first()
+        if secret
+        else None
+    )
+    return row if secret is not None and row is not None and secret.matches(row.digest) else None
+
+
 def invitation_link(text: str) -> str:
     """The address to hand to the invited person, always under the console's one public address."""
     return f"{settings.PUBLIC_URL}{reverse('accounts:invitation', args=[text])}"

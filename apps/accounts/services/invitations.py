@@ -6,11 +6,13 @@ An invitation looks the same whether or not the address is known: the person is 
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.contrib.auth.hashers import make_password
+
 from apps.accounts import events, projections
 from apps.accounts.lifecycle import decide_acceptance, refuse_self_grant
 from apps.accounts.models import Invitation, Person
 from apps.accounts.selectors import find_member, find_open_invitation, person_by_email
-from apps.accounts.services.people import add_person, clean_email
+from apps.accounts.services.people import add_person, check_password_strength, clean_email
 from apps.accounts.services.sites import authorise, clean_name, lock_site, site_roles
 from apps.accounts.types import INVITATION_LIFE, Member, NewSecret, Secret, SecretKind
 from apps.journal.services import Operation, operation
@@ -96,11 +98,14 @@ def accept_as_new_person(*, link_text: str, name: str, password: str) -> Person 
     name = clean_name(name)
     row = _open(link_text)
     person_id = new_id()
+    # Before the look-up, and hashed in either case: neither answer nor time may tell whether the address is known.
+    check_password_strength(password, Person(id=person_id, email=row.email, name=name))
     actor = Actor(ActorKind.PERSON, person_id, name)
     with operation(actor, "accounts.accept_invitation") as act:
         site = lock_site(row.site_id)
         row = _open(link_text)  # again, now that the site's lock makes us the only one
         if person_by_email(row.email) is not None:
+            make_password(password)
             return None
         act.lock(events.site_stream(site.id), events.person_stream(person_id))
         person = add_person(act, email=row.email, name=name, password=password, person_id=person_id)

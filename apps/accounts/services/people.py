@@ -55,7 +55,7 @@ def add_person(
     """Add a person inside an act that was authorised. The password is checked and kept hashed, never recorded."""
     person_id = person_id or new_id()
     if password is not None:
-        _check_password(password, Person(id=person_id, email=email, name=name))
+        check_password_strength(password, Person(id=person_id, email=email, name=name))
     fact = events.PersonCreated(
         person_id=person_id, email=email, name=name, is_scripted=is_scripted, is_staff=is_staff, created_at=clock.now()
     )
@@ -146,7 +146,8 @@ def clean_email(text: str) -> str:
     return email
 
 
-def _check_password(password: str, person: Person) -> None:
+def check_password_strength(password: str, person: Person) -> None:
+    """Raise Invalid for a password that is too easy to guess."""
     try:
         validate_password(password, person)
     except ValidationError as error:

@@ -69,6 +69,8 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("EMAIL_FROM", str, "pilothouse@localhost", "Sender of mail."),
     Variable("SIMULATED_SITES", _boolean, "false", "Allow sites marked simulated (scripted accounts may act there)."),
 )
+# The Prometheus library looks for this name itself, before any setting of ours is read.
+METRICS_FOLDER = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
 _BY_NAME = {variable.name: variable for variable in VARIABLES}
 
 

@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from apps.accounts import admin
 from apps.accounts.adapters import views as sign_in
+from console import health
 
 urlpatterns = [
     path("", include("apps.shell.urls")),
@@ -19,6 +20,9 @@ urlpatterns = [
     path("account/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("console.api")),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.measures, name="metrics"),
 ]
 handler400 = "apps.shell.views.bad_request"
 handler403 = "apps.shell.views.forbidden"

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Exists, OuterRef, Q, Subquery, Sum
 
 from apps.journal.lifecycle import Head, faults
@@ -12,6 +13,11 @@ from apps.journal.types import ChainFault, Recorded
 from apps.kernel.errors import NotFound
 from apps.kernel.filters import Filter, Listing, Parameters, Sort, identifier, moment, text, whole
 from apps.kernel.pagination import Page
+
+TRIGGERS = ("journal_event_insert_only", "journal_event_no_truncate")
+_ENABLED = """
+SELECT count(*) FROM pg_trigger WHERE tgrelid = 'journal_event'::regclass AND tgname = ANY(%s) AND tgenabled = 'O'
+"""
 
 
 def events_after(stream: str, sequence: int, *, most: int = 200) -> list[Recorded]:
@@ -66,6 +72,23 @@ def event_of_site(site_id: UUID, event_id: UUID) -> Recorded:
     if found is None:
         raise NotFound("There is nothing here.")
     return as_recorded(found)
+
+
+def trouble() -> str:
+    """What is plainly wrong with the journal at this moment, cheaply asked; empty when nothing is."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ENABLED, [list(TRIGGERS)])
+        if cursor.fetchone()[0] != len(TRIGGERS):
+            return "the event table is not protected"
+    newest = Event.objects.order_by("-position").first()
+    if newest is None:
+        return ""
+    head = Stream.objects.filter(name=newest.stream).first()
+    if head is None or head.sequence < newest.sequence:
+        return "a stream goes on past its head"
+    if head.sequence == newest.sequence and bytes(head.digest) != bytes(newest.digest):
+        return "a head does not match its last event"
+    return ""
 
 
 def chain_faults(*, chunk: int = 2000) -> Iterator[ChainFault]:

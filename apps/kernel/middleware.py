@@ -88,6 +88,7 @@ class ForwardedHeaders(_Both):
 
     def look(self, request: HttpRequest) -> None:
         """Rewrite the address and scheme, then drop every forwarding header."""
+        request.was_forwarded = any(header in request.META for header in _FORWARDED)  # type: ignore[attr-defined]
         hops: int = settings.TRUSTED_PROXIES
         if hops:
             chain = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]

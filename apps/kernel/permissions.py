@@ -27,6 +27,7 @@ class Scope(StrEnum):
     SIGNED_IN = "signed_in"  # any known person
     STAFF = "staff"  # staff who gave a second factor in this session; no site role reaches it
     PUBLIC = "public"
+    SYSTEM = "system"  # only the console's own parts
 
 
 class Scoped(Protocol):
@@ -110,6 +111,8 @@ def _scope_allows(actor: Actor, rule: Verb, subject: object | None) -> Decision 
         if actor.id is None or getattr(subject, "owner_id", None) != actor.id:
             return Decision(NotFound("There is nothing here."))
         return None
+    if rule.scope is Scope.SYSTEM:
+        return Decision(NotAllowed("Only the console itself does this."))
     if rule.scope is Scope.STAFF:
         return None if actor.is_staff else Decision(NotAllowed("This needs staff signed in with a second factor."))
     if rule.scope is Scope.ANY_SITE:
@@ -144,3 +147,13 @@ def require(actor: Actor, verb: str, subject: object | None = None, *, now: date
     decision = can(actor, verb, subject, now=now)
     if decision.refusal is not None:
         raise decision.refusal
+
+
+register(
+    Verb(
+        "kernel.read_metrics",
+        "Read the console's own figures",
+        scope=Scope.ANY_SITE,
+        roles=frozenset({Role.ADMIN, Role.AUDITOR}),
+    )
+)

@@ -149,6 +149,7 @@ def problem(
             "request": request,
         }
         response = HttpResponse(render_to_string(template, context), status=status)
+    response.refusal_code = code or title.lower().replace(" ", "_")  # type: ignore[attr-defined]
     if allowed:
         response["Allow"] = ", ".join(allowed)
     if retry_after_s is not None:

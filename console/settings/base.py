@@ -46,6 +46,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "console.metrics.Measured",
     "apps.kernel.middleware.correlation",
     "apps.kernel.middleware.ForwardedHeaders",
     "apps.accounts.middleware.AdminNetworks",
@@ -111,7 +112,14 @@ VALKEY_URL = env.read("VALKEY_URL").rstrip("/")
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [f"{VALKEY_URL}/1"], "capacity": 100, "expiry": 10, "prefix": "ph"},
+        "CONFIG": {
+            # The layer waits five seconds for a message, which is also the client's own limit: without a longer one it fails idle.
+            "hosts": [{"address": f"{VALKEY_URL}/1", "socket_timeout": 10, "socket_connect_timeout": 2}],
+            "capacity": 100,
+            "expiry": 10,
+            "group_expiry": 60,
+            "prefix": "ph",
+        },
     },
 }
 CACHES = {

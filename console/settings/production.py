@@ -26,6 +26,7 @@ _faults = [
 if _faults:
     raise ImproperlyConfigured("; ".join(_faults))
 
+ALLOWED_HOSTS = [*ALLOWED_HOSTS, "localhost"]  # health checks inside the container; links are built from PUBLIC_URL
 SECURE_SSL_REDIRECT = True
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600

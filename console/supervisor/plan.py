@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -54,6 +55,7 @@ class Plan:
         self.cluster: postgres.Cluster | None = None
         self.server: valkey.Server | None = None
         self.fingerprint = ""
+        self._metrics = folder.run / "metrics"  # counters of the serving processes, added up at /metrics
         self.say: Callable[[str], None] = lambda _: None
         self.seeds: set[str] = set()
 
@@ -98,6 +100,8 @@ class Plan:
         postgres.Cluster(self.folder.path / "postgres", 0, secrets=self.folder.secrets).clear_leftovers()
         valkey.Server(self.folder.path / "valkey", 0, secrets=self.folder.secrets).clear_leftovers()
         record.write_text(self.mark)
+        shutil.rmtree(self._metrics, ignore_errors=True)
+        self._metrics.mkdir(mode=0o700)
 
     def claim_ports(self) -> None:
         """Open or choose every port."""
@@ -197,4 +201,6 @@ class Plan:
                 made["PILOTHOUSE_DATABASE_URL"] = owner
         if process.pool:
             made["PILOTHOUSE_POOL_SIZE"] = str(process.pool)
+        if process.listen is not None:
+            made["PROMETHEUS_MULTIPROC_DIR"] = str(self._metrics)
         return made

@@ -43,13 +43,19 @@ def test_each_process_three_times(console: Deployment, name: str) -> None:
     wait_for(lambda: len(console.processes()) <= before + 3, 20, "no more processes than before")
 
 
-def test_each_child_of_the_worker_and_of_postgres(console: Deployment) -> None:
+@pytest.mark.parametrize("name", ["worker", "postgres"])
+def test_children_of_a_process_come_back(console: Deployment, name: str) -> None:
     ready(console)
-    for name in ("worker", "postgres"):
-        for child in psutil.Process(console.pid_of(name)).children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                child.kill()
-        ready(console)
+    parent = psutil.Process(console.pid_of(name))
+    wait_for(lambda: len(parent.children()) >= 2, 20, "it has children")
+    killed = parent.children(recursive=True)
+    for child in killed:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
+    wait_for(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in killed), 10, "killed")
+    wait_for(lambda: console.pid_of(name) != 0, 40, f"{name} runs")
+    wait_for(lambda: len(psutil.Process(console.pid_of(name)).children()) >= 2, 20, "it has children again")
+    ready(console)
 
 
 def test_a_process_that_hangs_is_replaced(console: Deployment) -> None:

@@ -3,6 +3,7 @@
 import os
 
 from celery import Celery
+from celery.schedules import crontab
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings.embedded")
 
@@ -23,4 +24,12 @@ app.conf.update(
     worker_hijack_root_logger=False,
     timezone="UTC",
 )
+# Work that nobody picked up for hours after it was due is not wanted any more: the next one does it.
+app.conf.beat_schedule = {
+    "forget old idempotency keys": {
+        "task": "journal.forget_old_keys",
+        "schedule": crontab(hour=3, minute=17),
+        "options": {"expires": 6 * 3600},
+    },
+}
 app.autodiscover_tasks()

@@ -112,13 +112,14 @@ class LiveSocket extends HTMLElement {
   }
 
   #apply(message) {
-    if (message.position <= (this.#positions.get(message.topic) ?? 0)) return;
+    const held = this.#positions.get(message.topic) ?? 0;
+    if (message.position <= held) return;
     applyFragments(message.html);
     this.#positions.set(message.topic, message.position);
     for (const element of document.querySelectorAll("[data-topic]")) {
       if (element.dataset.topic === message.topic) element.dataset.position = message.position;
     }
-    this.#lastEvent = performance.now();
+    if (held) this.#lastEvent = performance.now(); // the first one only brings the page up to date
   }
 
   #release() {

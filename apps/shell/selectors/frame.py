@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from apps.accounts import selectors as accounts
 from apps.kernel.access import actor_of
@@ -83,10 +83,7 @@ def _site_links(request: HttpRequest, actor: Actor, site: Any) -> list[NavLink]:
 
 
 def _link(request: HttpRequest, label: str, icon: str, url_name: str, *arguments: str, keys: str = "") -> NavLink:
-    try:
-        url = reverse(url_name, args=list(arguments))
-    except NoReverseMatch:
-        url = "/"  # TEMPORARY until accounts has its pages
+    url = reverse(url_name, args=list(arguments))
     return NavLink(label, icon, keys, url, is_current=request.path.startswith(url))
 
 

@@ -1,6 +1,7 @@
 """Tags of the shell: icons, ages, form controls, the frame of a page, the import map."""
 
 import json
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.kernel import clock
+from apps.kernel.types import Role
 from apps.shell import selectors
 from apps.shell.types import Display, Frame
 
@@ -96,6 +98,32 @@ def control(field: BoundField) -> SafeString:
 def is_tick(field: BoundField) -> bool:
     """Whether a field is one tick box, whose label stands behind it."""
     return isinstance(field.field.widget, CheckboxInput)
+
+
+@register.filter
+def in_order(roles: Iterable[Role]) -> list[Role]:
+    """Roles in their one order, so that a line never reshuffles."""
+    held = set(roles)
+    return [role for role in Role if role in held]
+
+
+@register.filter
+def others(roles: Iterable[Role]) -> list[Role]:
+    """The roles somebody does not hold."""
+    held = set(roles)
+    return [role for role in Role if role not in held]
+
+
+@register.filter
+def facts(payload: Mapping[str, Any]) -> str:
+    """The payload of an event on one line."""
+    return ", ".join(f"{name} {value}" for name, value in payload.items() if value not in (None, "", [], {}))
+
+
+@register.filter
+def has_passed(when: datetime) -> bool:
+    """Whether a time is over."""
+    return when <= clock.now()
 
 
 @register.filter

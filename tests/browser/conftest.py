@@ -1,0 +1,89 @@
+"""A real web process and a real Chromium. Whoever looks at a page fails on any complaint of the browser itself."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.browser.server import PASSWORD, Console
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+SIZE = {"width": 1440, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def console() -> Iterator[Console]:
+    """The web process of this test worker."""
+    running = Console(f"browser_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()
+        shutil.rmtree(running.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser a worker; each test has its own context, hence its own cookies."""
+    if not shutil.which("chromium"):
+        pytest.skip("Debian's chromium is not installed; `make setup` installs it as root")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the browser complained of: broken policy, script errors, failed loads."""
+    return []
+
+
+def watch(page: Page, complaints: list[str]) -> Page:
+    """Note every complaint of a page, but not the error answers that a test asks for."""
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
+            complaints.append(f"{page.url}: {message.text}")
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+    return page
+
+
+@pytest.fixture
+def new_page(chromium: Browser, console: Console, complaints: list[str]) -> Iterator[Callable[..., Page]]:
+    """Opens a page in a fresh context: `new_page("admin", theme="dark")` is signed in, `new_page(None)` is not."""
+    contexts: list[BrowserContext] = []
+
+    def open_page(who: str | None, *, theme: str = "light", width: int = 1440, height: int = 900) -> Page:
+        context = chromium.new_context(
+            base_url=console.address,
+            color_scheme=theme,
+            viewport={"width": width, "height": height},
+            reduced_motion="no-preference",
+        )
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = watch(context.new_page(), complaints)
+        if who is not None:
+            sign_in(page, who)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def sign_in(page: Page, who: str) -> None:
+    """Through the form, as a person does."""
+    page.goto("/account/login/")
+    page.get_by_label("Email").fill(f"{who}@example.org")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url(lambda url: "/account/login" not in url)

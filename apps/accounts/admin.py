@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from apps.accounts.models import Person
-from apps.accounts.services import end_sessions, remove_second_factors
+from apps.accounts.services import deactivate_person, end_sessions, reactivate_person, remove_second_factors
 from apps.kernel.permissions import can
 
 USE = "accounts.use_admin_site"
@@ -92,9 +92,9 @@ class ReadOnly(ModelAdmin):  # type: ignore[type-arg]
 
 
 class PersonAdmin(ReadOnly):
-    """People, and the two things only staff can do for somebody who lost a device."""
+    """People, and what only staff can do: for somebody who lost a device, and for somebody who left."""
 
-    actions = ["sign_out", "take_factors"]
+    actions = ["sign_out", "take_factors", "switch_off", "switch_on"]
     search_fields = ["name", "email"]
     ordering = ("name",)
 
@@ -109,6 +109,20 @@ class PersonAdmin(ReadOnly):
         """By the service, which leaves a fact for each."""
         gone = sum(remove_second_factors(request.actor, person) for person in queryset)  # type: ignore[attr-defined]
         self.message_user(request, f"{gone} second factors removed.", messages.SUCCESS)
+
+    @admin.action(description="Switch the selected people off everywhere")
+    def switch_off(self, request: HttpRequest, queryset: "QuerySet[Person]") -> None:
+        """By the service, which leaves a fact for each."""
+        for person in queryset:
+            deactivate_person(actor=request.actor, person_id=person.pk)  # type: ignore[attr-defined]
+        self.message_user(request, "Switched off.", messages.SUCCESS)
+
+    @admin.action(description="Switch the selected people on again")
+    def switch_on(self, request: HttpRequest, queryset: "QuerySet[Person]") -> None:
+        """By the service, which leaves a fact for each."""
+        for person in queryset:
+            reactivate_person(actor=request.actor, person_id=person.pk)  # type: ignore[attr-defined]
+        self.message_user(request, "Switched on.", messages.SUCCESS)
 
 
 def _ours() -> list[type[Model]]:

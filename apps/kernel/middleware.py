@@ -33,7 +33,7 @@ def correlation(get_response: Handler) -> Handler:
         async def middleware(request: HttpRequest) -> HttpResponse:
             token = logs.correlation_id.set(_correlation_of(request))
             try:
-                return _marked(await get_response(request))
+                return _marked(request, await get_response(request))
             finally:
                 logs.correlation_id.reset(token)
 
@@ -42,7 +42,7 @@ def correlation(get_response: Handler) -> Handler:
     def sync_middleware(request: HttpRequest) -> HttpResponse:
         token = logs.correlation_id.set(_correlation_of(request))
         try:
-            return _marked(get_response(request))
+            return _marked(request, get_response(request))
         finally:
             logs.correlation_id.reset(token)
 
@@ -54,9 +54,12 @@ def _correlation_of(request: HttpRequest) -> str:
     return given if _GIVEN.fullmatch(given) else str(new_id())
 
 
-def _marked(response: HttpResponse) -> HttpResponse:
+def _marked(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Name the request, and let no shared cache keep anything but a static file, whatever the view said."""
     response["X-Correlation-Id"] = logs.correlation_id.get()
-    if "Cache-Control" not in response:
+    words = {word.strip() for word in response.get("Cache-Control", "").lower().split(",")}
+    is_static = request.path_info.startswith(settings.STATIC_URL) and "public" in words and not response.cookies
+    if not is_static and not {"private", "no-store"} <= words:
         response["Cache-Control"] = "private, no-store"
     return response
 

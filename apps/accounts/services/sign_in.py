@@ -24,7 +24,7 @@ from apps.accounts.models import Person, SignInBudget
 from apps.accounts.services.budgets import BY_ACCOUNT
 from apps.journal.services import operation
 from apps.kernel.errors import NotFound
-from apps.kernel.permissions import can, require
+from apps.kernel.permissions import require
 from apps.kernel.types import Actor
 
 OWN = "accounts.manage_own_sign_in"
@@ -40,7 +40,9 @@ class _SignInOf:
 
 def _authorise(actor: Actor, person: Person) -> None:
     """The person themselves, or staff with a second factor."""
-    if not can(actor, STAFF):
+    if actor.is_staff and actor.id != person.id:
+        require(actor, STAFF)
+    else:
         require(actor, OWN, _SignInOf(person.id))
 
 

@@ -17,7 +17,7 @@ DEAD_CACHE = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCach
 
 def test_a_storm_of_guesses_is_limited_for_each_account():
     """Clause 33, at a twentieth: many accounts, many addresses, forged forwarding headers; the right guess comes too late."""
-    storm, people = attack(500, accounts=10, addresses=40)
+    storm = attack(500, accounts=10, addresses=40)
     most = budgets.BY_ACCOUNT.size + storm.seconds / budgets.BY_ACCOUNT.leak_s + 1
     assert max(storm.looked_at.values()) <= most
     assert set(storm.answers) == {200, 429}, "no guess may succeed, and none may fault"

@@ -39,17 +39,38 @@ def tables_at_edges(root: Path) -> list[str]:
     for source in sources(root, "apps"):
         if source.kind not in EDGES:
             continue
+        annotations = _names_in_annotations(source)
         for imported in source.imports:
             parts = imported.name.split(".")
-            of_tables = parts[0] == "apps" and "models" in parts[2:3]
             if source.kind == "adapters":  # called back by a library, which hands them its rows and transactions
                 continue
-            if of_tables or imported.name.startswith(("django.db.connection", "django.db.transaction", "django.db.models")):
+            is_table = parts[0] == "apps" and "models" in parts[2:3] and not parts[-1].isupper()
+            if is_table and _uses(source, parts[-1]) <= annotations:
+                continue  # says what a selector returned, and asks it nothing
+            if is_table or imported.name.startswith(("django.db.connection", "django.db.transaction", "django.db.models")):
                 found.append(f"{source.at(imported.line)}: {imported.name} at an edge; call a service or a selector")
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Attribute) and node.attr == "objects":
                 found.append(f"{source.at(node.lineno)}: the ORM at an edge; call a service or a selector")
     return found
+
+
+def _uses(source: Source, name: str) -> set[tuple[int, int]]:
+    """Where a file mentions a name."""
+    return {(n.lineno, n.col_offset) for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == name}
+
+
+def _names_in_annotations(source: Source) -> set[tuple[int, int]]:
+    """Where names stand that only say a type."""
+    types: list[ast.AST | None] = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.arg | ast.AnnAssign):
+            types.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            types.append(node.returns)
+        elif isinstance(node, ast.Subscript):
+            types.append(node.slice)
+    return {(n.lineno, n.col_offset) for node in types if node for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def edges_inside(root: Path) -> list[str]:
@@ -133,7 +154,9 @@ def test_the_tree_keeps_the_rule(rule):
         (side_doors, "console/wiring.py", "from apps.accounts import models\n", True),
         (side_doors, "apps/shell/selectors.py", "from apps.accounts import selectors\nfrom apps.kernel import clock\n", False),
         (side_doors, "console/asgi.py", "from apps.realtime.consumers import Socket\n", False),
-        (tables_at_edges, "apps/a/views.py", "from apps.a.models import Thing\n", True),
+        (tables_at_edges, "apps/a/views.py", "from apps.a import models\nx = models.Thing\n", True),
+        (tables_at_edges, "apps/a/views.py", "from apps.a.models import Thing\nx = Thing.make()\n", True),
+        (tables_at_edges, "apps/a/views.py", "from apps.a.models import Thing\ndef f(x: Thing) -> list[Thing]: ...\n", False),
         (tables_at_edges, "apps/a/api.py", "from django.db import transaction\n", True),
         (tables_at_edges, "apps/a/consumers/socket.py", "x = thing.objects.get()\n", True),
         (tables_at_edges, "apps/a/management/commands/c.py", "x = Thing.objects\n", True),

@@ -1,12 +1,16 @@
 """What stands in the place of each URL argument: real objects of one site, or of one person."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+from django.contrib.admin.utils import quote
 from django.contrib.auth.tokens import default_token_generator
+from django.contrib.contenttypes.models import ContentType
 
 from apps.accounts.models import Person
-from tests.factories.everything import make_passkey, make_session, make_token
+from apps.accounts.types import Secret, SecretKind
+from tests.factories.everything import make_invitation, make_passkey, make_session, make_token
 from tests.integration.access.routes import Route
 from tests.integration.access.world import Member, Place, World
 
@@ -17,6 +21,9 @@ AT_SITE: dict[str, Callable[[Place], Any]] = {
     "credential_id": lambda place: place.objects["accounts.MachineCredential"].pk,
     "invitation_id": lambda place: place.objects["accounts.Invitation"].pk,
     "event_id": lambda place: place.objects["journal.Event"].id,
+    "content_type_id": lambda _place: ContentType.objects.get_for_model(Person).pk,
+    "app_label": lambda _place: "accounts",
+    "url": lambda _place: "nowhere",
     "role": lambda _place: "viewer",
 }
 # Objects of a person, by argument.
@@ -27,6 +34,7 @@ OWN: dict[str, Callable[[World, Person], Any]] = {
 }
 # What only the holder of a link knows.
 SECRET: dict[str, Callable[[World], Any]] = {
+    "link_text": lambda world: _invite(world),
     "uidb36": lambda world: _base36(world.here.person),
     "key": lambda world: default_token_generator.make_token(world.here.person),
 }
@@ -43,15 +51,24 @@ def arguments_of(world: World, route: Route, place: Place, member: Member, *, mi
     """A value for each argument of a route. Raises LookupError for an argument nobody thought of."""
     values: dict[str, Any] = {}
     for name in route.arguments:
-        if name in AT_SITE:
+        if name == "object_id":
+            values[name] = quote(str(_row_of(route, place).pk))
+        elif name in AT_SITE:
             values[name] = AT_SITE[name](place)
         elif name in OWN:
-            values[name] = _owned(world, name, _owner(world, place, member, mine=mine))
+            values[name] = OWN[name](world, _owner(world, place, member, mine=mine))
         elif name in SECRET:
             values[name] = SECRET[name](world)
         else:
             raise LookupError(f"{route.name} has the argument {name}: say in arguments.py what stands there")
     return values
+
+
+def _row_of(route: Route, place: Place) -> Any:
+    """A row of the table that a page of the admin site is about; a person where it says none."""
+    found = re.match(r"admin/([a-z]+)/([a-z]+)/<path:object_id>", route.pattern)
+    wanted = ".".join(found.groups()) if found else "accounts.person"
+    return next(row for label, row in place.objects.items() if label.lower() == wanted)
 
 
 def _owner(world: World, place: Place, member: Member, *, mine: bool) -> Person:
@@ -62,11 +79,11 @@ def _owner(world: World, place: Place, member: Member, *, mine: bool) -> Person:
     return place.person if place.person != member.person else world.here.person
 
 
-def _owned(world: World, name: str, person: Person) -> Any:
-    kept = world.owned
-    if (name, person.pk) not in kept:
-        kept[name, person.pk] = OWN[name](world, person)
-    return kept[name, person.pk]
+def _invite(world: World) -> str:
+    secret = Secret.new(SecretKind.INVITATION)
+    row = make_invitation(world.here.site, world.here.person, f"Guest {secret.prefix}")
+    type(row).objects.filter(pk=row.pk).update(prefix=secret.prefix, digest=secret.digest)
+    return secret.text
 
 
 def _base36(person: Person) -> str:

@@ -17,11 +17,12 @@ class Route:
     pattern: str
     view: Callable[..., Any]
     arguments: frozenset[str]
+    view_name: str
 
     @property
     def methods(self) -> frozenset[str] | None:
         """Methods declared for it beside HEAD; None where nothing is declared."""
-        found = declared(self.view, self.name)
+        found = declared(self.view, self.view_name)
         return None if found is None else frozenset(found.verbs) - {"HEAD"}
 
 
@@ -36,6 +37,7 @@ def _walk(resolver: URLResolver, before: str, names: tuple[str, ...], arguments:
         taken = arguments | frozenset(entry.pattern.regex.groupindex)
         if isinstance(entry, URLPattern):
             name = ":".join([*names, entry.name]) if entry.name else f"path:{pattern}"
-            yield Route(name, pattern, entry.callback, taken)
+            view_name = ":".join([*names, entry.name or entry.lookup_str])
+            yield Route(name, pattern, entry.callback, taken, view_name)
         else:
             yield from _walk(entry, pattern, (*names, entry.namespace) if entry.namespace else names, taken)

@@ -1,5 +1,6 @@
 """The rights table, written by hand in matrix.toml, and what it expects of one call."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,18 @@ class Rule:
     def at_site(self) -> bool:
         """Whether the rule goes by roles."""
         return bool(self.who & ROLES)
+
+
+def entry_of(route_name: str) -> str | None:
+    """The table's entry for a route: its own, or the one pattern (with *) that fits; None for none."""
+    if route_name in TABLE["url"]:
+        return route_name
+    fitting = [entry for entry in TABLE["url"] if "*" in entry and _fits(entry, route_name)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _fits(entry: str, name: str) -> bool:
+    return re.fullmatch(re.escape(entry).replace(r"\*", "[a-z]+[_/][a-z]+"), name) is not None
 
 
 def rule(text: str) -> Rule:
@@ -65,7 +78,7 @@ def expected(one: Rule, caller: Caller, *, api: bool, theirs: bool) -> frozenset
     if "nobody" in one.who:
         return frozenset({403, 404})
     if "staff" in one.who:
-        return one.allowed if caller.staff else frozenset({404})
+        return one.allowed if caller.staff else frozenset({403})
     if "own" in one.who:
         return frozenset({_kind(one, caller, api=api) or (404 if theirs else 0)}) - {0} or one.allowed
     refusal = _reach(one, caller) or _kind(one, caller, api=api)

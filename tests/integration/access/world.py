@@ -1,6 +1,6 @@
 """Two sites that know nothing of each other, the whole cast with its clients, and one of everything at each site."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http.cookies import SimpleCookie
@@ -42,6 +42,12 @@ class Member:
 
     def __post_init__(self) -> None:
         self.client.raise_request_exception = False
+        session = self.client.session
+        for proof in session.get("account_authentication_methods", []):
+            proof["reauthenticated"] = True  # the sign-in library asks for this beside the time
+            session.modified = True
+        if session.modified:
+            session.save()
         self.cookies = self.client.cookies.output(header="", sep=";")
 
 
@@ -61,13 +67,16 @@ class World:
     here: Place
     there: Place
     cast: dict[str, Member]
-    owned: dict[tuple[str, Any], Any] = field(default_factory=dict)  # one object of each kind for each person, once made
 
-    def call(self, member: Member, method: str, path: str, **extra: Any) -> "Called":
-        """Call, look at what was written, then undo it all, so that every call meets the same world."""
+    def call(self, member: Member, method: str, address: str | Callable[[], str], **extra: Any) -> "Called":
+        """Call, look at what was written, then undo it all, so that every call meets the same world.
+
+        An `address` that is made by a function may make the object it names; that is undone too.
+        """
         cache.clear()
         member.client.cookies = SimpleCookie(member.cookies)
         with transaction.atomic():
+            path = address if isinstance(address, str) else address()
             before = writes()
             response = member.client.generic(
                 method,
@@ -79,7 +88,7 @@ class World:
             )
             written = writes() - before
             transaction.set_rollback(True)
-        return Called(response, written)
+        return Called(response, written, path)
 
 
 @dataclass
@@ -88,6 +97,7 @@ class Called:
 
     response: HttpResponse
     written: int
+    path: str
 
     @property
     def outcome(self) -> int | str:
@@ -157,6 +167,7 @@ def build() -> World:
     cast.append(Member(_person("admin_long_ago", Role.ADMIN), admin, client_of(admin, proved=False)))
     cast.append(Member(Caller("outsider", "person", anywhere=ROLES, fresh=True), outsider, client_of(outsider)))
     cast.append(Member(Caller("no_role", "person", fresh=True), nobody := make_person("No Role"), client_of(nobody)))
+    cast += _staff()
     for role in (Role.VIEWER, Role.ADMIN):
         words = {"Authorization": bearer(people[role], here_site, role)}
         caller = Caller(f"{role.value}_token", "token", frozenset({role.value}), frozenset({role.value}))
@@ -171,6 +182,21 @@ def build() -> World:
 
 def _person(name: str, role: Role, *, fresh: bool = False) -> Caller:
     return Caller(name, "person", frozenset({role.value}), frozenset({role.value}), fresh=fresh)
+
+
+def _staff() -> list[Member]:
+    """Staff after a second factor, and staff who only gave a password."""
+    found = []
+    for name, factor in (("staff", True), ("staff_password_only", False)):
+        person = make_person(name.replace("_", " ").title())
+        Person.objects.filter(id=person.id).update(is_staff=True)
+        client = client_of(person)
+        if factor:
+            session = client.session
+            session["account_authentication_methods"] += [{"method": "mfa", "type": "totp", "at": clock.now().timestamp()}]
+            session.save()
+        found.append(Member(Caller(name, "person", fresh=True, staff=factor), person, client))
+    return found
 
 
 def _disabled(site: Site) -> list[Member]:

@@ -1,15 +1,15 @@
 """Thin edges of the journal."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 
 from apps.journal import selectors
-from apps.kernel.access import access
+from apps.kernel.access import SiteRequest, access
 from apps.kernel.errors import Invalid
 
 
 @access("journal.view")
-def event_list(request: HttpRequest, site_slug: str) -> HttpResponse:
+def event_list(request: SiteRequest, site_slug: str) -> HttpResponse:
     """Newest facts of one site, fifty a page."""
     before = request.GET.get("before", "")
     if before and not (before.isascii() and before.isdigit() and len(before) < 19):

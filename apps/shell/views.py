@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 
 from apps.accounts import selectors as accounts
 from apps.kernel import clock
-from apps.kernel.access import access, actor_of
+from apps.kernel.access import SiteRequest, access, actor_of
 from apps.kernel.permissions import can
 from apps.kernel.problems import problem
 from apps.shell import selectors
@@ -24,9 +24,9 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @access("accounts.view_site")
-def floor(request: HttpRequest, site_slug: str) -> HttpResponse:
+def floor(request: SiteRequest, site_slug: str) -> HttpResponse:
     """Everything at one site, sorted by need."""
-    site = request.site  # type: ignore[attr-defined]
+    site = request.site
     command = f"curl {settings.PUBLIC_URL}/readyz"
     can_make = bool(can(actor_of(request), "accounts.view_machines", site))
     return render(request, "shell/floor.html", {"site": site, "first_command": command, "can_make_machines": can_make})

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
@@ -17,7 +17,7 @@ from apps.accounts import selectors, services
 from apps.accounts.forms import KeyedForm, MachineForm
 from apps.accounts.views.answers import checked, page_or_part, secret_page, tried
 from apps.kernel import clock
-from apps.kernel.access import access, actor_of
+from apps.kernel.access import SiteRequest, access, actor_of
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role
 
@@ -25,7 +25,7 @@ MACHINES = "accounts/machine_list.html"
 CREATE = "accounts/machine_create.html"
 
 
-def _context(request: HttpRequest) -> dict[str, Any]:
+def _context(request: SiteRequest) -> dict[str, Any]:
     page = selectors.machines_page(request.site.id, cursor=request.GET.get("cursor"), limit=request.GET.get("limit"))
     return {
         "site": request.site,
@@ -38,13 +38,13 @@ def _context(request: HttpRequest) -> dict[str, Any]:
 
 
 @access("accounts.view_machines")
-def machine_list(request: HttpRequest, site_slug: str) -> HttpResponse:
+def machine_list(request: SiteRequest, site_slug: str) -> HttpResponse:
     """What may sign in here besides people."""
     return page_or_part(request, MACHINES, "machines", _context(request))
 
 
 @access(GET="accounts.manage_machines", POST="accounts.manage_machines")
-def machine_create(request: HttpRequest, site_slug: str) -> HttpResponse:
+def machine_create(request: SiteRequest, site_slug: str) -> HttpResponse:
     """Make a credential; the answer shows it once."""
     form = MachineForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
@@ -73,7 +73,7 @@ def machine_create(request: HttpRequest, site_slug: str) -> HttpResponse:
 
 
 @access(POST="accounts.revoke_machines")
-def machine_revoke(request: HttpRequest, site_slug: str, credential_id: UUID) -> HttpResponse:
+def machine_revoke(request: SiteRequest, site_slug: str, credential_id: UUID) -> HttpResponse:
     """End a machine's access."""
     form = KeyedForm(request.POST)
     checked(form)

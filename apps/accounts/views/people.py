@@ -10,14 +10,14 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from apps.accounts import selectors, services
 from apps.accounts.forms import InviteForm, KeyedForm, RemoveForm, RoleForm
 from apps.accounts.views.answers import checked, page_or_part, secret_page, tried
-from apps.kernel.access import access, actor_of
+from apps.kernel.access import SiteRequest, access, actor_of
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role
 
@@ -25,7 +25,7 @@ PEOPLE = "accounts/site_people.html"
 INVITE = "accounts/person_invite.html"
 
 
-def _context(request: HttpRequest) -> dict[str, Any]:
+def _context(request: SiteRequest) -> dict[str, Any]:
     site, actor = request.site, actor_of(request)
     page = selectors.members_page(site.id, cursor=request.GET.get("cursor"), limit=request.GET.get("limit"))
     return {
@@ -39,7 +39,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _done(request: HttpRequest, message: str) -> HttpResponse:
+def _done(request: SiteRequest, message: str) -> HttpResponse:
     """The list as it is now."""
     if request.headers.get("HX-Request"):
         return page_or_part(request, PEOPLE, "members", _context(request))
@@ -53,13 +53,13 @@ def _key(form: KeyedForm, *what: object) -> str | None:
 
 
 @access("accounts.view_people")
-def site_people(request: HttpRequest, site_slug: str) -> HttpResponse:
+def site_people(request: SiteRequest, site_slug: str) -> HttpResponse:
     """Who holds which role, and who is invited."""
     return page_or_part(request, PEOPLE, "members", _context(request))
 
 
 @access(POST="accounts.manage_people")
-def role_grant(request: HttpRequest, site_slug: str, person_id: UUID) -> HttpResponse:
+def role_grant(request: SiteRequest, site_slug: str, person_id: UUID) -> HttpResponse:
     """Give one role to a member."""
     form = RoleForm(request.POST)
     values = checked(form)
@@ -76,7 +76,7 @@ def role_grant(request: HttpRequest, site_slug: str, person_id: UUID) -> HttpRes
 
 
 @access(POST="accounts.manage_people")
-def role_revoke(request: HttpRequest, site_slug: str, person_id: UUID) -> HttpResponse:
+def role_revoke(request: SiteRequest, site_slug: str, person_id: UUID) -> HttpResponse:
     """Take one role from a member."""
     form = RoleForm(request.POST)
     values = checked(form)
@@ -93,7 +93,7 @@ def role_revoke(request: HttpRequest, site_slug: str, person_id: UUID) -> HttpRe
 
 
 @access(POST="accounts.manage_people")
-def person_remove(request: HttpRequest, site_slug: str, person_id: UUID) -> HttpResponse:
+def person_remove(request: SiteRequest, site_slug: str, person_id: UUID) -> HttpResponse:
     """Take every role at this site from a member."""
     form = RemoveForm(request.POST)
     values = checked(form)
@@ -108,7 +108,7 @@ def person_remove(request: HttpRequest, site_slug: str, person_id: UUID) -> Http
 
 
 @access(GET="accounts.manage_people", POST="accounts.manage_people")
-def person_invite(request: HttpRequest, site_slug: str) -> HttpResponse:
+def person_invite(request: SiteRequest, site_slug: str) -> HttpResponse:
     """Invite an address; the answer shows the link once."""
     form = InviteForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
@@ -137,7 +137,7 @@ def person_invite(request: HttpRequest, site_slug: str) -> HttpResponse:
 
 
 @access(POST="accounts.manage_people")
-def invitation_revoke(request: HttpRequest, site_slug: str, invitation_id: UUID) -> HttpResponse:
+def invitation_revoke(request: SiteRequest, site_slug: str, invitation_id: UUID) -> HttpResponse:
     """Make an invitation's link useless."""
     form = KeyedForm(request.POST)
     checked(form)

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from apps.accounts import services
 from apps.accounts.forms import SiteForm, SiteSettingsForm
 from apps.accounts.views.answers import page_or_part, tried
-from apps.kernel.access import access, actor_of
+from apps.kernel.access import SiteRequest, access, actor_of
 from apps.kernel.types import Role
 
 
@@ -36,7 +36,7 @@ def site_create(request: HttpRequest) -> HttpResponse:
 
 
 @access(GET="accounts.view_site_settings", POST="accounts.change_site_settings")
-def site_settings(request: HttpRequest, site_slug: str) -> HttpResponse:
+def site_settings(request: SiteRequest, site_slug: str) -> HttpResponse:
     """Name and time zone of a site."""
     site = request.site
     shown = {"name": site.name, "time_zone": site.time_zone, "expected": site.version}

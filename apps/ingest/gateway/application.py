@@ -3,7 +3,7 @@
 from apps.ingest.gateway import health, machine
 from apps.ingest.gateway.asgi import Receive, Scope, Send, answer
 
-_SOCKETS = {"/machine": machine.serve}
+SOCKETS = {"/machine": machine.serve}
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -11,7 +11,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         await health.probe(scope, send)
     elif scope["type"] == "websocket":
-        serve = _SOCKETS.get(scope["path"])
+        serve = SOCKETS.get(scope["path"])
         if serve is None:
             await receive()
             await answer(send, "websocket.http", 404, b'{"code":"not_found"}')

@@ -3,7 +3,8 @@ class ConfirmInline extends HTMLElement {
   connectedCallback() {
     this.details = this.querySelector("details");
     this.details.addEventListener("toggle", () => {
-      if (this.details.open) this.querySelector("[data-first], input:not([type=hidden]), .btn:not([data-keep])")?.focus();
+      const asked = this.contains(document.activeElement); // not when the page came with it open
+      if (this.details.open && asked) this.details.querySelector("[data-first], .boxed .btn:not([data-keep])")?.focus();
     });
     this.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.details.open) {

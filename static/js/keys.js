@@ -53,6 +53,7 @@ function open(event) {
   const link = event.target.querySelector("a[href], summary, button");
   if (!link) return;
   event.preventDefault();
+  link.focus();
   link.click();
 }
 

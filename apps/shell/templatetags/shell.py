@@ -8,7 +8,7 @@ from typing import Any
 
 from django import template
 from django.conf import settings
-from django.forms import BoundField, CheckboxInput, HiddenInput
+from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, HiddenInput, RadioSelect
 from django.template import Context
 from django.templatetags.static import static
 from django.utils.html import format_html
@@ -141,6 +141,12 @@ def browser_words(user_agent: str) -> str:
     browser = next((word for mark, word in browsers if mark in user_agent), "")
     system = next((word for mark, word in systems if mark in user_agent), "")
     return f"{browser} on {system}" if browser and system else browser or user_agent[:60] or "unknown"
+
+
+@register.filter
+def is_set(field: BoundField) -> bool:
+    """Whether a field is several boxes under one heading."""
+    return isinstance(field.field.widget, CheckboxSelectMultiple | RadioSelect)
 
 
 @register.simple_tag(takes_context=True)

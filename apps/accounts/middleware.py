@@ -90,7 +90,7 @@ class SignedIn(_Both):
             self.seen.clear()
         self.seen[key] = now
         rows = UserSession.objects.filter(session_key=key, user=person)
-        if not rows.update(last_seen_at=clock.now(), ip=guesses.address_of(request)) and request.session.exists(key):
+        if not rows.update(last_seen_at=clock.now()) and request.session.exists(key):
             UserSession.objects.create_from_request(request)
 
 

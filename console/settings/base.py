@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "django.contrib.humanize",  # pages of the sign-in library load it
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -106,6 +107,7 @@ def _database(url: str) -> dict[str, object]:
 
 DATABASE_URL = env.read("DATABASE_URL")
 DATABASES = {"default": _database(DATABASE_URL or "postgresql://pilothouse@127.0.0.1:5432/pilothouse")}
+PAGE_THREADS = max(1, env.read("POOL_SIZE") - 2)  # two connections are left to sockets and probes
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 VALKEY_URL = env.read("VALKEY_URL").rstrip("/")

@@ -53,6 +53,7 @@ class Deployment:
         self.entry = entry
         self.port = port or free_ports()
         self.up: subprocess.Popen[str] | None = None
+        self.environment: dict[str, str] = {}
 
     def command(self, *words: str) -> list[str]:
         """One of our commands on this data folder."""
@@ -61,7 +62,13 @@ class Deployment:
     def run(self, *words: str, within: float = 60) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
         return subprocess.run(
-            self.command(*words), cwd=ROOT, env=_environment(), capture_output=True, text=True, timeout=within, check=False
+            self.command(*words),
+            cwd=ROOT,
+            env=_environment() | self.environment,
+            capture_output=True,
+            text=True,
+            timeout=within,
+            check=False,
         )
 
     def start(self, *words: str, within: float = 60) -> "Deployment":
@@ -69,7 +76,7 @@ class Deployment:
         self.up = subprocess.Popen(
             self.command("up", "--port", str(self.port), *words),
             cwd=ROOT,
-            env=_environment(),
+            env=_environment() | self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -109,7 +116,10 @@ class Deployment:
 
     def gone(self, within: float = 12) -> None:
         """Fails unless no process is left in time."""
-        wait_for(lambda: not self.processes(), within, f"left: {[(p.pid, p.cmdline()) for p in self.processes()]}")
+        deadline = time.monotonic() + within
+        while left := self.processes():
+            assert time.monotonic() < deadline, f"still there after {within} s: {left}"
+            time.sleep(0.1)
 
     def state(self) -> dict[str, dict[str, object]]:
         """What `status` says, by name of process."""

@@ -4,13 +4,14 @@ import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings.embedded")
 
-from django.core.asgi import get_asgi_application
+import django
 
-_pages = get_asgi_application()
+django.setup(set_prefix=False)
 
 from channels.routing import ProtocolTypeRouter  # noqa: E402 - Django comes first
 
 from apps.realtime.consumers import PageSocket  # noqa: E402
 from apps.realtime.middleware import BrowsersOnly  # noqa: E402
+from console.pages import Pages  # noqa: E402
 
-application = ProtocolTypeRouter({"http": _pages, "websocket": BrowsersOnly(PageSocket.as_asgi())})
+application = ProtocolTypeRouter({"http": Pages(), "websocket": BrowsersOnly(PageSocket.as_asgi())})

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from rest_framework.permissions import BasePermission
 
 from apps.kernel.errors import NotFound, WrongMethod
-from apps.kernel.permissions import require
+from apps.kernel.permissions import Scope, require, verb_named
 from apps.kernel.types import ANONYMOUS, Actor
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -100,6 +100,8 @@ def enforce(request: HttpRequest, found: Access, arguments: Mapping[str, Any]) -
     if verb is None:  # a function view would run whatever the method
         raise WrongMethod("This address does not know this method.", allowed=tuple(sorted(found.verbs)))
     slug = arguments.get(found.site_argument)
+    if slug is None and verb_named(verb).scope is Scope.PUBLIC:
+        return  # without looking at who asks: probes and sign-in pages must not need the database for that
     subject: object | None = None
     if slug is not None:
         site = _find_site(slug) if _find_site is not None else None

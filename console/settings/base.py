@@ -140,7 +140,7 @@ STATIC_ROOT = DATA / "static"
 STATICFILES_DIRS = [ROOT / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "console.static_files.Files"},
 }
 
 AUTH_USER_MODEL = "accounts.Person"
@@ -163,7 +163,7 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa")  # a code in a mail proves only a mailbox
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False  # the service ends every other session; this one goes on
 ACCOUNT_RATE_LIMITS = False  # the library counts in the cache, which may be down or flushed; `services.budgets` counts
-ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"  # noqa: S105
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Pilothouse] "
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 PASSWORD_RESET_TIMEOUT = 3600

@@ -26,9 +26,15 @@ def main() -> None:
         # Before Django: these must work without a database, and the supervisor stays small.
         sys.exit(cli.main(sys.argv[1:]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings.embedded")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from console.env import BadSetting
+
+    try:
+        execute_from_command_line(sys.argv)
+    except (ImproperlyConfigured, BadSetting) as error:
+        sys.exit(f"Refused to start: {error}")
 
 
 if __name__ == "__main__":

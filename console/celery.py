@@ -26,6 +26,11 @@ app.conf.update(
 )
 # Work that nobody picked up for hours after it was due is not wanted any more: the next one does it.
 app.conf.beat_schedule = {
+    "forget old sign-ins": {
+        "task": "accounts.forget_old_sign_ins",
+        "schedule": crontab(hour=3, minute=27),
+        "options": {"expires": 6 * 3600},
+    },
     "forget old idempotency keys": {
         "task": "journal.forget_old_keys",
         "schedule": crontab(hour=3, minute=17),

@@ -11,7 +11,7 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register verbs and tell the kernel how a slug becomes a site."""
-        from apps.accounts import permissions, selectors  # noqa: F401
+        from apps.accounts import checks, permissions, selectors  # noqa: F401
         from apps.kernel.access import use_site_finder
 
         use_site_finder(selectors.find_site)

@@ -29,6 +29,7 @@ register(
     Verb("accounts.manage_own_sign_in", "Change one's own password, factors, sessions", scope=Scope.OWN, people_only=True),
     Verb("accounts.use_admin_site", "Look into the tables at /admin/, from an allowed network", scope=Scope.STAFF),
     Verb("accounts.manage_sign_in", "End anybody's sessions, remove lost factors", scope=Scope.STAFF, step_up=True),
+    Verb("accounts.forget_old_sign_ins", "Forget sessions and budgets that ran out", scope=Scope.SYSTEM),
     Verb("accounts.unoffered", "Pages of the sign-in library that this console does not offer", scope=Scope.ANY_SITE),
     Verb("accounts.create_person", "Make a person without an invitation: the console itself only", roles=_NOBODY),
     Verb("accounts.deactivate_person", "Switch a person off everywhere", scope=Scope.STAFF, step_up=True),

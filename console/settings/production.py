@@ -1,28 +1,34 @@
 """Several machines behind our own TLS proxy. Refuses to start on anything a console on a network must not have."""
 
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 from console import env
 from console.settings.base import *  # noqa: F403
-from console.settings.base import ALLOWED_HOSTS, DATABASE_URL, EMAIL_URL, SECRET_KEY, SECURE, VALKEY_URL
+from console.settings.base import (
+    ADMIN_NETWORKS,
+    ALLOWED_HOSTS,
+    DATABASE_URL,
+    DEBUG,
+    EMAIL_URL,
+    PUBLIC_URL,
+    SECRET_KEY,
+    VALKEY_URL,
+)
+from console.settings.refusals import faults
 
 DEPLOYMENT = "production"
 
-_faults = [
-    reason
-    for wrong, reason in (
-        (len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 10, "PILOTHOUSE_SECRET_KEY: give at least 50 random characters"),
-        (SECRET_KEY.startswith(("django-insecure", "change")), "PILOTHOUSE_SECRET_KEY: this is a default, make your own"),
-        (not env.read("HOSTS"), "PILOTHOUSE_HOSTS: name the hosts this console answers to"),
-        ("*" in ALLOWED_HOSTS, "PILOTHOUSE_HOSTS: * would answer to any host"),
-        (not SECURE, "PILOTHOUSE_PUBLIC_URL: must start with https://"),
-        (not DATABASE_URL, "PILOTHOUSE_DATABASE_URL: missing"),
-        (not VALKEY_URL, "PILOTHOUSE_VALKEY_URL: missing"),
-    )
-    if wrong
-]
+_faults = faults(
+    debug=DEBUG,
+    secret_key=SECRET_KEY,
+    hosts=env.read("HOSTS"),
+    public_url=PUBLIC_URL,
+    database_url=DATABASE_URL,
+    valkey_url=VALKEY_URL,
+    admin_networks=ADMIN_NETWORKS,
+)
 if _faults:
     raise ImproperlyConfigured("; ".join(_faults))
 
@@ -36,10 +42,12 @@ SESSION_COOKIE_NAME = "__Host-pilothouse_session"
 CSRF_COOKIE_NAME = "__Host-pilothouse_csrf"
 KNOWN_DEVICE_COOKIE_NAME = "__Host-pilothouse_device"
 if EMAIL_URL:
+    # smtps:// is TLS from the first byte; smtp:// must switch to it, save on this machine. A downgrade is refused either way.
     _mail = urlsplit(EMAIL_URL)
     EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     EMAIL_HOST = _mail.hostname or ""
-    EMAIL_PORT = _mail.port or 25
-    EMAIL_HOST_USER = _mail.username or ""
-    EMAIL_HOST_PASSWORD = _mail.password or ""
-    EMAIL_USE_TLS = _mail.scheme == "smtps"
+    EMAIL_PORT = _mail.port or (465 if _mail.scheme == "smtps" else 587)
+    EMAIL_HOST_USER = unquote(_mail.username or "")
+    EMAIL_HOST_PASSWORD = unquote(_mail.password or "")
+    EMAIL_USE_SSL = _mail.scheme == "smtps"
+    EMAIL_USE_TLS = _mail.scheme == "smtp" and EMAIL_HOST not in {"localhost", "127.0.0.1", "::1"}

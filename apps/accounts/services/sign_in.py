@@ -11,6 +11,7 @@ from uuid import UUID
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from apps.accounts.events import (
     PasswordChanged,
@@ -23,6 +24,7 @@ from apps.accounts.events import (
 from apps.accounts.models import Person, SignInBudget
 from apps.accounts.services.budgets import BY_ACCOUNT
 from apps.journal.services import operation
+from apps.kernel import clock
 from apps.kernel.errors import NotFound
 from apps.kernel.permissions import require
 from apps.kernel.types import Actor
@@ -117,10 +119,21 @@ def remove_second_factors(actor: Actor, person: Person) -> int:
     """Staff take every code generator, passkey and recovery code from somebody who lost them. Returns how many went."""
     require(actor, STAFF)
     with transaction.atomic():
-        rows = list(person.authenticator_set.select_for_update())
+        rows = list(person.authenticator_set.select_for_update())  # type: ignore[attr-defined]
         for row in rows:
             row.delete()
             record_factor_removed(actor, person, str(row.type))
         if rows:
             end_sessions(actor, person)
     return len(rows)
+
+
+def forget_expired_sessions() -> int:
+    """Drop sessions that ran out, and the lines about sessions that are gone. Returns how many ran out.
+
+    What ran out no longer held, so nothing ends here and no fact is left.
+    """
+    ended = Session.objects.filter(expire_date__lt=clock.now()).delete()[0]
+    live = Session.objects.filter(pk=OuterRef("session_key"))
+    UserSession.objects.filter(~Exists(live)).delete()
+    return ended

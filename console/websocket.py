@@ -8,6 +8,7 @@ does not read, so that the answers pile up in memory.
 """
 
 import asyncio
+import logging
 import socket
 import warnings
 from typing import Any
@@ -22,6 +23,9 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from uvicorn.protocols.websockets.websockets_impl import WebSocketProtocol
 
+# uvicorn logs the whole address of every handshake, with whatever secret somebody put into it; our edges log refusals.
+_LOG = logging.getLogger("uvicorn.sockets")
+_LOG.setLevel(logging.WARNING)
 TOO_SLOW = 4408
 TOO_MANY = 4429
 
@@ -37,6 +41,7 @@ class BoundedWebSocket(WebSocketProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.logger = _LOG
         self.close_timeout = self.close_deadline_s
         self._frames = TokenBucket(self.frames_per_second, self.frames_burst)
 

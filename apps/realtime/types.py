@@ -17,6 +17,7 @@ class Close(IntEnum):
     NOT_ALLOWED = 4403
     TOO_SLOW = 4408
     TOO_MANY = 4429
+    FAULT = 1011
     UNAVAILABLE = 1013
 
 

@@ -1,16 +1,11 @@
 """Probes. Alive means that this process answers; ready means that a machine could sign in now."""
 
 import msgspec
-from django.db import connection
 
 from apps.ingest.gateway.asgi import Scope, Send, answer
 from apps.ingest.gateway.database import ask
+from apps.ingest.selectors import ask_database
 from apps.kernel.errors import Unavailable
-
-
-def _select_one() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
 
 
 async def probe(scope: Scope, send: Send) -> None:
@@ -26,7 +21,7 @@ async def probe(scope: Scope, send: Send) -> None:
 
 async def _ready(send: Send) -> None:
     try:
-        await ask(_select_one)
+        await ask(ask_database)
     except Unavailable as refusal:
         body = {"status": "unavailable", "checks": {"database": refusal.message}}
         return await answer(send, "http", 503, msgspec.json.encode(body), extra=[(b"retry-after", b"5")])

@@ -130,7 +130,8 @@ class PageSocket(AsyncConsumer):
                     return await self._close(Close.TOO_MANY)
                 self._hub.follow(self, named, asked.position)
                 taken.append(asked)
-        await self._send(Subscribed(taken))
+        if taken:
+            await self._send(Subscribed(taken))
         self._stirred.set()
         return None
 
@@ -175,6 +176,9 @@ class PageSocket(AsyncConsumer):
                     await self._send(Tick(self._hub.now_ms, self._heads()))
         except OSError:  # the page is gone or was dropped; the receiving side ends the socket
             return None
+        except Exception:
+            _log.exception("a page's socket failed")
+            return await self._close(Close.FAULT)
 
     def _next(self) -> Fragments | Resync | None:
         """The newest state of the next topic that the page does not show yet, made no later than our last check."""

@@ -73,7 +73,8 @@ def look(question: Question) -> Answer:
 def _render(named: Named, audience: Audience) -> str | None:
     """The elements, or None for a topic that fails: one bad topic must not stop the watch over all sessions."""
     try:
-        return named.topic.render(named.subject, audience)
+        # Not `str(...)`: a template's text stays a class of its own under that, which frames cannot carry.
+        return str.__str__(named.topic.render(named.subject, audience))
     except DatabaseError:
         raise
     except Exception:  # noqa: BLE001 - see above

@@ -3,17 +3,20 @@
 import shutil
 import sys
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import Browser, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, ViewportSize, sync_playwright  # noqa: E402
 
 from tests import engines  # noqa: E402
 from tests.browser.server import PASSWORD, Console  # noqa: E402
 
 TARGET = ROOT / "docs" / "pictures"
-SIZE = {"width": 1440, "height": 900}
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
+SIZE: ViewportSize = {"width": 1440, "height": 900}
 # Grey text smoothing: the same on every screen, and a third of the size of coloured smoothing.
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-lcd-text"]
 LARGEST_BYTES = 200_000
@@ -39,7 +42,7 @@ def main() -> int:
         console.start()
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-            for theme in ("light", "dark"):
+            for theme in THEMES:
                 _draw(browser, console.address, theme)
             browser.close()
     finally:
@@ -49,7 +52,7 @@ def main() -> int:
     return _report()
 
 
-def _draw(browser: Browser, address: str, theme: str) -> None:
+def _draw(browser: Browser, address: str, theme: Theme) -> None:
     context = browser.new_context(base_url=address, viewport=SIZE, color_scheme=theme, reduced_motion="reduce")
     page = context.new_page()
     for names, is_signed_in in ((SIGNED_OUT, False), (SIGNED_IN, True)):

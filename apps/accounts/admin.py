@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Person
 from apps.accounts.services import deactivate_person, end_sessions, reactivate_person, remove_second_factors
+from apps.kernel.access import actor_of
 from apps.kernel.permissions import can
 
 USE = "accounts.use_admin_site"
@@ -38,18 +39,18 @@ class ConsoleAdmin(AdminSite):
         """The console's own sign-in, with its limits and second factor."""
         return HttpResponseRedirect(reverse("account_login"))
 
-    def logout(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def logout(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """The console's own sign-out."""
         return HttpResponseRedirect(reverse("account_logout"))
 
-    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """The console's own page, which leaves a fact."""
         return HttpResponseRedirect(reverse("account_change_password"))
 
     password_change_done = password_change
 
 
-class ReadOnly(ModelAdmin):  # type: ignore[type-arg]
+class ReadOnly(ModelAdmin):
     """A table to look at."""
 
     actions: Any = []
@@ -57,13 +58,13 @@ class ReadOnly(ModelAdmin):  # type: ignore[type-arg]
     show_full_result_count = False
     ordering = ("-pk",)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Every column but the hidden ones."""
         return [field.name for field in self._shown()]
 
     get_readonly_fields = get_fields
 
-    def get_list_display(self, request: HttpRequest) -> list[str]:
+    def get_list_display(self, request: HttpRequest) -> Any:
         """The first columns that fit a line."""
         return [field.name for field in self._shown() if not isinstance(field, JSONField | TextField)][:8]
 
@@ -101,13 +102,13 @@ class PersonAdmin(ReadOnly):
     @admin.action(description="End every session of the selected people")
     def sign_out(self, request: HttpRequest, queryset: "QuerySet[Person]") -> None:
         """By the service, which leaves a fact for each."""
-        ended = sum(end_sessions(request.actor, person) for person in queryset)  # type: ignore[attr-defined]
+        ended = sum(end_sessions(actor_of(request), person) for person in queryset)
         self.message_user(request, f"{ended} sessions ended.", messages.SUCCESS)
 
     @admin.action(description="Remove the second factors of the selected people, who lost them")
     def take_factors(self, request: HttpRequest, queryset: "QuerySet[Person]") -> None:
         """By the service, which leaves a fact for each."""
-        gone = sum(remove_second_factors(request.actor, person) for person in queryset)  # type: ignore[attr-defined]
+        gone = sum(remove_second_factors(actor_of(request), person) for person in queryset)
         self.message_user(request, f"{gone} second factors removed.", messages.SUCCESS)
 
     @admin.action(description="Switch the selected people off everywhere")

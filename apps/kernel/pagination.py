@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from apps.kernel.errors import Invalid
 from apps.kernel.ids import parse_id
 
 Row = TypeVar("Row")
+Table = TypeVar("Table", bound=Model)
 PAGE_SIZE = 50
 MOST = 200
 
@@ -31,7 +32,7 @@ def page_size(text: str | None) -> int:
     return int(text)
 
 
-def by_id(queryset: "QuerySet[Row]", *, cursor: str | None, limit: str | None = None) -> Page[Row]:
+def by_id(queryset: "QuerySet[Table]", *, cursor: str | None, limit: str | None = None) -> Page[Table]:
     """One page, newest first, of rows whose `id` is a UUIDv7. Two queries at most, whatever the depth. Raises Invalid."""
     size = page_size(limit)
     if cursor:

@@ -39,7 +39,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Person | None:
         """The person with this address and password. Somebody deactivated is answered like a wrong password."""
         person = super().authenticate(request, **credentials)
-        return person if person is not None and person.is_active else None  # type: ignore[return-value]
+        return person if person is not None and person.is_active else None
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         """Leave a line for whoever watches; never the address typed, which may be somebody's password."""
@@ -56,7 +56,7 @@ class AccountAdapter(DefaultAccountAdapter):
         request = library.request
         keep = request.session.session_key if request.user.is_authenticated and request.user.pk == user.pk else None
         set_password(actor_of_person(user), user, password, keep_session=keep)
-        request.known_for = user.email  # type: ignore[attr-defined]
+        request.known_for = user.email
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
         """Whoever has a second factor steps up with it; a password alone is not enough for them any more."""

@@ -1,6 +1,6 @@
 """Pages of the sign-in library that change a credential: the same pages, with the fact in the same transaction."""
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
@@ -11,8 +11,9 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from apps.accounts.adapters.forms import ActivateForm
+from apps.accounts.models import Person
 from apps.accounts.services import second_factor, sign_in
-from apps.kernel.access import access
+from apps.kernel.access import access, actor_of
 
 own_page = access(GET="kernel.person", POST="kernel.person")
 
@@ -87,7 +88,7 @@ class Sessions(ListUserSessionsView):
         number = request.POST.get("session", "")
         if not number:
             return super().post(request, *args, **kwargs)
-        sign_in.end_session(request.actor, request.user, number)
+        sign_in.end_session(actor_of(request), cast("Person", request.user), number)
         return HttpResponseRedirect(str(self.success_url))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

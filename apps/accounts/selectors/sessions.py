@@ -60,7 +60,8 @@ def sessions_in_force(keys: Iterable[str]) -> dict[str, UUID]:
     Two queries whatever the number of keys. A key that is missing from the answer is no longer in force.
     """
     held = {row.session_key: row.get_decoded() for row in Session.objects.filter(pk__in=set(keys), expire_date__gt=clock.now())}
-    wanted = {parse_id(data.get(SESSION_KEY, "")) for data in held.values()} - {None}
+    asked = (parse_id(data.get(SESSION_KEY, "")) for data in held.values())
+    wanted = {person_id for person_id in asked if person_id is not None}
     people = {person.id: person for person in Person.objects.filter(id__in=wanted, is_active=True).only("password")}
     found: dict[str, UUID] = {}
     for key, data in held.items():

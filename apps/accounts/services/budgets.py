@@ -10,6 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
+from typing import Any
 
 from django.db import connection
 
@@ -64,7 +65,7 @@ CREDENTIALS_BY_PERSON = Budget("credential change by person", 20, 15)
 
 def take(budget: Budget, subject: str) -> None:
     """Use one try, or raise TooMany, saying when the next one is there. A refused try costs nothing more."""
-    values = {"key": budget.key(subject), "leak_s": budget.leak_s, "size": budget.size}
+    values: dict[str, Any] = {"key": budget.key(subject), "leak_s": budget.leak_s, "size": budget.size}
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, values)
         if cursor.fetchone() is not None:

@@ -9,6 +9,7 @@ from typing import Any
 from apps.kernel.types import Role
 
 TABLE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "matrix.toml").read_text())
+URLS: dict[str, dict[str, str]] = TABLE["url"]
 ROLES = frozenset(role.value for role in Role)
 NEED = frozenset({"fresh", "browser", "any-site"})
 WHO = frozenset({"anybody", "person", "known", "own", "staff", "nobody", "every-role"})
@@ -30,9 +31,9 @@ class Rule:
 
 def entry_of(route_name: str) -> str | None:
     """The table's entry for a route: its own, or the one pattern (with *) that fits; None for none."""
-    if route_name in TABLE["url"]:
+    if route_name in URLS:
         return route_name
-    fitting = [entry for entry in TABLE["url"] if "*" in entry and _fits(entry, route_name)]
+    fitting = [entry for entry in URLS if "*" in entry and _fits(entry, route_name)]
     return fitting[0] if len(fitting) == 1 else None
 
 

@@ -3,28 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
-from django.db import transaction
 from django.urls import reverse
 
 from tests.integration.access.arguments import arguments_of, sides_of
 from tests.integration.access.routes import Route, routes
-from tests.integration.access.table import ROLES, TABLE, Caller, Rule, entry_of, expected, rule
-from tests.integration.access.world import Member, Place, World, build
+from tests.integration.access.table import ROLES, URLS, Caller, Rule, entry_of, expected, rule
+from tests.integration.access.world import Member, Place, World
 
-URLS: dict[str, dict[str, str]] = TABLE["url"]
 FEW = ("anonymous", "admin", "outsider", "staff", "staff_password_only")  # for each table of the admin site
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
-    """One world for every call; each call is undone."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield build()
-        transaction.set_rollback(True)
 
 
 def test_every_route_is_in_the_table_and_every_entry_has_a_route() -> None:

@@ -140,7 +140,7 @@ STATIC_ROOT = DATA / "static"
 STATICFILES_DIRS = [ROOT / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "console.static_files.Files"},
+    "staticfiles": {"BACKEND": "console.static_files.CompressedFiles"},
 }
 
 AUTH_USER_MODEL = "accounts.Person"

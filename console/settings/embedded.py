@@ -7,5 +7,5 @@ DEPLOYMENT = "embedded"
 # Loopback gains nothing from compressed copies, and making them takes 25 s of the first start.
 STORAGES = {
     **STORAGES,
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "console.static_files.Files"},
 }

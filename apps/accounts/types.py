@@ -74,6 +74,11 @@ def has_expired(expires_at: datetime, now: datetime) -> bool:
     return expires_at <= now
 
 
+def is_revoked(revoked_at: datetime | None) -> bool:
+    """Whether a credential was taken back."""
+    return revoked_at is not None
+
+
 def looks_secret(text: str) -> bool:
     """Whether a text carries one of our secrets anywhere in it."""
     return _SHAPE.search(text) is not None

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from apps.accounts.models import ApiToken, MachineCredential
 from apps.accounts.selectors.people import roles_of
-from apps.accounts.types import NO_DIGEST, Secret, SecretKind, VerifiedMachine, VerifiedToken, has_expired, narrowed
+from apps.accounts.types import NO_DIGEST, Secret, SecretKind, VerifiedMachine, VerifiedToken, has_expired, is_revoked, narrowed
 from apps.kernel import clock
 from apps.kernel.errors import NotSignedIn
 from apps.kernel.pagination import Page, by_id
@@ -36,7 +36,7 @@ def verify_token(text: str, *, now: datetime | None = None) -> VerifiedToken:
     # Always one look-up and one comparison: the time says nothing about which part was wrong.
     if secret is None or not secret.matches(row.digest if row else NO_DIGEST) or row is None:
         raise NotSignedIn("This token is not known.", code="token_unknown")
-    if row.revoked_at is not None:
+    if is_revoked(row.revoked_at):
         raise NotSignedIn("This token was revoked.", code="token_revoked")
     if has_expired(row.expires_at, now or clock.now()):
         raise NotSignedIn("This token has expired. Make a new one.", code="token_expired")
@@ -56,7 +56,7 @@ def verify_machine(text: str, *, now: datetime | None = None) -> VerifiedMachine
     row = MachineCredential.objects.filter(prefix=prefix).first()
     if secret is None or not secret.matches(row.digest if row else NO_DIGEST) or row is None:
         raise NotSignedIn("This machine credential is not known.", code="machine_unknown")
-    if row.revoked_at is not None:
+    if is_revoked(row.revoked_at):
         raise NotSignedIn("This machine credential was revoked.", code="machine_revoked")
     if has_expired(row.expires_at, now or clock.now()):
         raise NotSignedIn("This machine credential has expired. Make a new one.", code="machine_expired")

@@ -10,7 +10,7 @@ from django.db.models import Prefetch
 from django.urls import reverse
 
 from apps.accounts.models import Invitation, Person, Preferences, RoleGrant
-from apps.accounts.types import NO_DIGEST, Display, Member, Secret, SecretKind, has_expired
+from apps.accounts.types import NO_DIGEST, Display, Member, Secret, SecretKind, has_expired, is_revoked
 from apps.kernel import clock
 from apps.kernel.pagination import Page, by_id
 from apps.kernel.types import ANONYMOUS, Actor, ActorKind, Role
@@ -91,7 +91,7 @@ def find_open_invitation(text: str, *, now: datetime | None = None) -> Invitatio
     row = Invitation.objects.filter(prefix=secret.prefix).select_related("site").first() if secret else None
     if secret is None or not secret.matches(row.digest if row else NO_DIGEST) or row is None:
         return None
-    spent = row.accepted_at is not None or row.revoked_at is not None or has_expired(row.expires_at, now or clock.now())
+    spent = row.accepted_at is not None or is_revoked(row.revoked_at) or has_expired(row.expires_at, now or clock.now())
     return None if spent else row
 
 

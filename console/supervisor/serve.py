@@ -59,25 +59,28 @@ def serve(application: str, largest_message: int, protocol: str, sockets: list[s
     uvicorn.Server(config).run(sockets=sockets)
 
 
-def _share(command: list[str], processes: int, opened: socket.socket) -> None:
+def _share(command: list[str], processes: int, opened: socket.socket) -> int:
     """Container form: start equal processes on one socket; when one ends, end all and let the container restart."""
-    word = ["--fd", str(opened.fileno())]
+    told: list[int] = []
+    number = str(opened.fileno())
     children = [
-        start([*command, *word], cwd=Path.cwd(), environment=dict(os.environ), log=2, pass_fds=[opened.fileno()])
+        start([*command, "--fd", number], cwd=Path.cwd(), environment=dict(os.environ), log=2, pass_fds=[opened.fileno()])
         for _ in range(processes)
     ]
 
-    def end(*_: object) -> None:
+    def end(sent: int = 0, _frame: object = None) -> None:
+        told.append(sent)
         for child in children:
             child.terminate()
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    os.wait()
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    code = 0 if told else 1
     end()
     for child in children:
         child.wait()
-    sys.exit(1)
+    return code
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -95,7 +98,9 @@ def main(argv: list[str] | None = None) -> None:
         host, _, port = options.listen.rpartition(":")
         opened = listening(host, int(port))
         if options.processes > 1:
-            _share([sys.executable, "-m", "console.supervisor.serve", options.name], options.processes, opened)
+            command = [sys.executable, "-m", "console.supervisor.serve", options.name]
+            command += ["--app", options.app] if options.app else []
+            sys.exit(_share(command, options.processes, opened))
         sockets = [opened]
     else:
         sockets = [socket.socket(fileno=number) for number in options.fd]

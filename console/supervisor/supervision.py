@@ -49,7 +49,9 @@ class Supervision:
         adopt_orphans()
         reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         woken = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-        before = {number: signal.signal(number, self._asked) for number in _STOPPING}
+        # A signal that is ignored already stays so: that is how nohup asks us to go on without a terminal.
+        heeded = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._asked) for number in heeded}
         before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)  # only wakes the loop
         self._set_guard()
         pool = ThreadPoolExecutor(4, thread_name_prefix="health")

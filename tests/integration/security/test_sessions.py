@@ -113,6 +113,7 @@ def test_one_session_can_be_ended_and_only_ones_own(person):
     assert mine.post("/account/sessions/", {"session": theirs}).status_code == 404
     number = UserSession.objects.get(session_key=keys[0]).pk
     assert number in _sessions(mine)
+    assert f'name="session" value="{number}"' in mine.get("/account/sessions/").content.decode()
     assert mine.post("/account/sessions/", {"session": number}).status_code == 302
     assert set(selectors.sessions_in_force(keys)) == set(keys[1:])
     assert lost.get("/account/sessions/").status_code == 302

@@ -47,7 +47,8 @@ def watch(page: Page, complaints: list[str]) -> Page:
     """Note every complaint of a page, but not the error answers that a test asks for."""
 
     def note(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
+        expected = ("Failed to load resource", "Response Status Error Code")
+        if message.type in {"error", "warning"} and not message.text.startswith(expected):
             complaints.append(f"{page.url}: {message.text}")
 
     page.on("console", note)

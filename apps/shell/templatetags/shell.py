@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,12 @@ _JS = Path(settings.ROOT) / "static" / "js"
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
     """One drawing of the sprite, silent to screen readers: words stand beside it."""
+    return _drawing(name, extra)
+
+
+@lru_cache(maxsize=500)
+def _drawing(name: str, extra: str) -> SafeString:
+    """Kept, since a page has some twenty."""
     return format_html(
         '<svg class="i{}" aria-hidden="true"><use href="{}#i-{}"/></svg>',
         f" {extra}" if extra else "",
@@ -171,8 +178,13 @@ def now_ms() -> int:
 @register.simple_tag(takes_context=True)
 def import_map(context: Context) -> SafeString:
     """Where each module lies, under its hashed name. The one inline script of a page, admitted by its nonce."""
+    nonce = getattr(context.get("request"), "csp_nonce", "")
+    return format_html('<script type="importmap" nonce="{}">{}</script>', str(nonce), _imports())
+
+
+@lru_cache(maxsize=1)
+def _imports() -> SafeString:
+    """The map itself; the files do not change while the process lives."""
     modules = {f"pilothouse/{path.stem}": static(f"js/{path.name}") for path in sorted(_JS.glob("*.js"))}
     modules["tinykeys"] = static(TINYKEYS)
-    nonce = getattr(context.get("request"), "csp_nonce", "")
-    body = json.dumps({"imports": modules}).replace("<", "\\u003c")
-    return format_html('<script type="importmap" nonce="{}">{}</script>', str(nonce), mark_safe(body))  # noqa: S308 - our own names
+    return mark_safe(json.dumps({"imports": modules}).replace("<", "\\u003c"))  # noqa: S308 - our own names

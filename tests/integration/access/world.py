@@ -68,8 +68,10 @@ class World:
     there: Place
     cast: dict[str, Member]
 
-    def call(self, member: Member, method: str, address: str | Callable[[], str], **extra: Any) -> "Called":
-        """Call, look at what was written, then undo it all, so that every call meets the same world.
+    def call(
+        self, member: Member, method: str, address: str | Callable[[], str], *, look: Callable[[], object] = bool, **extra: Any
+    ) -> "Called":
+        """Call, look at what was written, then undo it all, so that every call meets the same world. `look` runs before that.
 
         An `address` that is made by a function may make the object it names; that is undone too.
         """
@@ -87,6 +89,7 @@ class World:
                 **extra,
             )
             written = writes() - before
+            look()
             transaction.set_rollback(True)
         return Called(response, written, path)
 

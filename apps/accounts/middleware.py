@@ -8,8 +8,10 @@ from typing import Any
 from allauth.usersessions.models import UserSession
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import SimpleLazyObject
+from psycopg_pool import PoolTimeout
 
 from apps.accounts import selectors
 from apps.accounts.adapters import devices, guesses
@@ -90,8 +92,11 @@ class SignedIn(_Both):
             self.seen.clear()
         self.seen[key] = now
         rows = UserSession.objects.filter(session_key=key, user=person)
-        if not rows.update(last_seen_at=clock.now()) and request.session.exists(key):
-            UserSession.objects.create_from_request(request)
+        try:
+            if not rows.update(last_seen_at=clock.now()) and request.session.exists(key):
+                UserSession.objects.create_from_request(request)
+        except (DatabaseError, InterfaceError, PoolTimeout):
+            self.seen.pop(key, None)  # the answer stands; the time is noted at the next request
 
 
 class AdminNetworks(_Both):

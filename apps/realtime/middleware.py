@@ -67,19 +67,25 @@ def fault_of(scope: Scope) -> tuple[int, str] | None:
         return 404, "no such socket"
     if not _is_ours(scope):
         return 403, "the origin is not ours"
-    host, _port = split_domain_port(_one(scope, b"host").decode("latin-1"))
-    if not host or not validate_host(host, settings.ALLOWED_HOSTS):
+    if not _host_is_ours(scope):
         return 403, "the host is not ours"
-    if any(True for _ in _all(scope, b"authorization")) or scope.get("subprotocols"):
+    if _may_carry_token(scope):
         return 403, "a page signs in by its session alone"
-    if scope.get("query_string"):
-        return 403, "nothing is asked for in the address"
     return None
 
 
 def _is_ours(scope: Scope) -> bool:
     origins = list(_all(scope, b"origin"))
     return len(origins) == 1 and origins[0] in our_origins()
+
+
+def _host_is_ours(scope: Scope) -> bool:
+    host, _port = split_domain_port(_one(scope, b"host").decode("latin-1"))
+    return bool(host) and validate_host(host, settings.ALLOWED_HOSTS)
+
+
+def _may_carry_token(scope: Scope) -> bool:
+    return bool(list(_all(scope, b"authorization")) or scope.get("subprotocols") or scope.get("query_string"))
 
 
 def _all(scope: Scope, name: bytes) -> Iterable[bytes]:

@@ -106,20 +106,13 @@ async def _next(receive: Receive, rate: TokenBucket, within_s: float) -> FromBri
 
 async def _greet(connection: Connection, hello: Hello, send: Send) -> None:
     """Welcome the bridge, or refuse it and end."""
+    refused = _refusal_of(connection, hello)
     version = agreed(hello.versions)
-    refusal = None
-    if version is None:
-        spoken = ", ".join(str(number) for number in VERSIONS)
-        refusal = Refused(code="unknown_version", message=f"This gateway speaks {spoken}.", versions=list(VERSIONS))
-    elif hello.bridge != connection.machine.actor.name:
-        refusal = Refused(code="wrong_bridge", message="The credential is bound to another bridge.")
-    elif not set(hello.subjects) <= set(connection.machine.subjects):
-        refusal = Refused(code="wrong_subject", message="The credential is not bound to every subject named.")
-    if refusal is not None or version is None:
-        _log.warning("hello refused: %s, credential %s", refusal and refusal.code, connection.machine.credential_id)
-        if refusal is not None:
-            await _say(send, refusal)
-        raise Ended(REFUSED, refusal.code if refusal else "")
+    if refused is not None or version is None:
+        code = refused.code if refused is not None else "unknown_version"
+        _log.warning("hello refused: %s, credential %s", code, connection.machine.credential_id)
+        await _say(send, refused or _unknown_version())
+        raise Ended(REFUSED, code)
     bridges().named(connection, hello.bridge)
     with suppress(Unavailable):  # a note for people to read, nothing depends on it
         await ask(note_machine_use, connection.machine)
@@ -127,6 +120,22 @@ async def _greet(connection: Connection, hello: Hello, send: Send) -> None:
         send,
         Welcome(version=version, heartbeat_s=HEARTBEAT_S, server_time_ms=_now_ms(), subjects=hello.subjects),
     )
+
+
+def _refusal_of(connection: Connection, hello: Hello) -> Refused | None:
+    """Why this hello is not accepted from this credential, else None."""
+    if agreed(hello.versions) is None:
+        return _unknown_version()
+    if hello.bridge != connection.machine.actor.name:
+        return Refused(code="wrong_bridge", message="The credential is bound to another bridge.")
+    if not set(hello.subjects) <= set(connection.machine.subjects):
+        return Refused(code="wrong_subject", message="The credential is not bound to every subject named.")
+    return None
+
+
+def _unknown_version() -> Refused:
+    spoken = ", ".join(str(number) for number in VERSIONS)
+    return Refused(code="unknown_version", message=f"This gateway speaks {spoken}.", versions=list(VERSIONS))
 
 
 async def _say(send: Send, message: Welcome | Refused | Ack) -> None:

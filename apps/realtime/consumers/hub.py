@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 from uuid import UUID
 
+import msgspec
 from django.db import Error as DatabaseError
 
 from apps.accounts.events import person_stream
@@ -18,13 +19,15 @@ from apps.realtime.consumers.hints import Hints
 from apps.realtime.consumers.survey import Answer, Question, Wanted, admit, look
 from apps.realtime.permissions import refusal_of
 from apps.realtime.topics import Named
-from apps.realtime.types import Close
+from apps.realtime.types import Close, Fragments, Resync
 
 LOOK_EVERY_S = 0.5
 LOOK_AT_MOST_EVERY_S = 0.1  # ten times a second, however fast a stream grows
 LOOK_DEADLINE_S = 5.0
 TICK_EVERY_S = 1.0
 UNKNOWN = -1  # a head not read yet
+LONGEST_GAP = 200
+_ENCODER = msgspec.json.Encoder()
 _log = logging.getLogger(__name__)
 
 
@@ -52,11 +55,23 @@ class Followed:
     head: int = UNKNOWN
     made: int = 0  # the look that made `html`
     html: dict[Hashable, str] = field(default_factory=dict)
+    frames: dict[Hashable, str] = field(default_factory=dict)
     followers: set[Follower] = field(default_factory=set)
 
     def audience(self, actor: Actor) -> Hashable | None:
         """Whose elements this actor sees; None for nobody's."""
         return self.named.topic.audience(actor, self.named.subject)
+
+    def frame(self, audience: Hashable | None, position: int) -> str | None:
+        """The text that brings a page at `position` to the head: the same object for every page it is sent to."""
+        html = "" if audience is None else self.html.get(audience)
+        if html is None:
+            return None
+        kind = Fragments if 0 < self.head - position <= LONGEST_GAP else Resync
+        key = kind, audience
+        if key not in self.frames:
+            self.frames[key] = _ENCODER.encode(kind(self.named.text, self.head, html)).decode()
+        return self.frames[key]
 
     def positions(self) -> dict[Hashable, set[int]]:
         """The positions of followers by audience, without those who see no elements."""
@@ -187,7 +202,7 @@ class Hub:
                 continue
             fresh = {audience: html for (name, audience), html in answer.rendered.items() if name == text}
             if head != followed.head:
-                followed.html = {}
+                followed.html, followed.frames = {}, {}
             if fresh or head != followed.head:
                 followed.made = self._looks
             followed.html |= fresh

@@ -5,7 +5,7 @@ Nothing waits in a queue: the sender takes the newest state of each followed top
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -22,13 +22,11 @@ from apps.realtime.types import (
     MOST_TOPICS,
     Asked,
     Close,
-    Fragments,
     FromPage,
     Ping,
     Pong,
     RefusalCode,
     Refused,
-    Resync,
     ServerFrame,
     Subscribe,
     Subscribed,
@@ -37,11 +35,18 @@ from apps.realtime.types import (
 )
 
 MESSAGES_PER_SECOND, MESSAGES_BURST = 10.0, 40.0
-LONGEST_GAP = 200
 PER_PERSON = Places(64)
 _DECODER = msgspec.json.Decoder(FromPage)
 _ENCODER = msgspec.json.Encoder()
 _log = logging.getLogger(__name__)
+
+
+class Due(NamedTuple):
+    """What brings a page to the head of one topic."""
+
+    topic: str
+    position: int
+    text: str
 
 
 class PageSocket(AsyncConsumer):
@@ -166,9 +171,9 @@ class PageSocket(AsyncConsumer):
             while True:
                 await self._stirred.wait()
                 self._stirred.clear()
-                while self._ending is None and (frame := self._next()) is not None:
-                    await self._send(frame)
-                    self.topics[frame.topic] = frame.position
+                while self._ending is None and (due := self._next()) is not None:
+                    text, self.topics[due.topic] = due.text, due.position
+                    await self._send_text(text)
                 if self._ending is not None:
                     return await self._close(self._ending)
                 if self._tick and self._hub is not None:
@@ -176,21 +181,19 @@ class PageSocket(AsyncConsumer):
                     await self._send(Tick(self._hub.now_ms, self._heads()))
         except OSError:  # the page is gone or was dropped; the receiving side ends the socket
             return None
-        except Exception:
+        except Exception:  # noqa: BLE001 - the page is told to come again
             _log.exception("a page's socket failed")
             return await self._close(Close.FAULT)
 
-    def _next(self) -> Fragments | Resync | None:
+    def _next(self) -> Due | None:
         """The newest state of the next topic that the page does not show yet, made no later than our last check."""
-        for text, position in self.topics.items():
-            followed = self._hub.topics.get(text) if self._hub is not None else None
+        for topic, position in self.topics.items():
+            followed = self._hub.topics.get(topic) if self._hub is not None else None
             if followed is None or followed.head in (UNKNOWN, position) or followed.made > self.checked:
                 continue
-            audience = followed.audience(self.actor)
-            html = "" if audience is None else followed.html.get(audience)
-            if html is not None:
-                kind = Fragments if 0 < followed.head - position <= LONGEST_GAP else Resync
-                return kind(text, followed.head, html)
+            text = followed.frame(followed.audience(self.actor), position)
+            if text is not None:
+                return Due(topic, followed.head, text)
         return None
 
     def _heads(self) -> dict[str, int]:
@@ -198,9 +201,12 @@ class PageSocket(AsyncConsumer):
         return {text: known[text].head for text in self.topics if text in known and known[text].head != UNKNOWN}
 
     async def _send(self, frame: ServerFrame) -> None:
+        await self._send_text(_ENCODER.encode(frame).decode())
+
+    async def _send_text(self, text: str) -> None:
         async with self._one_at_a_time:
             if not self._closed:
-                await self.send({"type": "websocket.send", "text": _ENCODER.encode(frame).decode()})
+                await self.send({"type": "websocket.send", "text": text})
 
     async def _close(self, code: Close) -> None:
         if self._hub is not None:

@@ -5,12 +5,13 @@ import contextlib
 import zlib
 
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
 from apps.accounts.events import site_stream
 from apps.kernel.types import Role
-from tests.served import follow, hear, page_of, say
+from tests.served import COOKIE, follow, hear, page_of, say
 
 GROWTH_MIB = 20
 
@@ -105,3 +106,16 @@ async def test_closed_without_growth_and_nobody_else_minds(world, web, attack):
         assert web.memory() - before < GROWTH_MIB
         await world.grow(site_stream(site.id), site.id)
         assert (await hear(bystander, "fragments", "resync", within=3))["position"] == 1
+
+
+async def test_compression_is_not_agreed_to(world, web):
+    """What cannot be packed cannot be a bomb."""
+    _, session = await world.person()
+    async with connect(
+        web.socket,
+        origin=web.address,
+        additional_headers=[("Cookie", f"{COOKIE}={session}")],
+        compression="deflate",
+        proxy=None,
+    ) as socket:
+        assert "Sec-WebSocket-Extensions" not in socket.response.headers

@@ -1,0 +1,129 @@
+"""Attacks 24 and 26: pages that never read, and pages that come and go. A twentieth of the time in every test run."""
+
+import asyncio
+import base64
+import os
+import socket as sockets
+import time
+
+import pytest
+import redis
+
+from apps.accounts.events import site_stream
+from apps.kernel.types import Role
+from apps.realtime.topics import group_of
+from tests.served import COOKIE, append, follow, hear, page_of
+
+LONG_S = 600
+TWENTIETH_S = LONG_S / 20
+DURATIONS = [TWENTIETH_S, pytest.param(LONG_S, marks=[pytest.mark.faults, pytest.mark.timeout(LONG_S + 120)])]
+SILENT, EVENTS_PER_SECOND = 200, 50
+CONNECTS_PER_MINUTE = 2000
+
+
+def _silent_page(web, session: str, topic: str) -> sockets.socket:
+    """A page that subscribes and then reads nothing ever again, not even in its kernel."""
+    opened = sockets.socket()
+    opened.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
+    opened.settimeout(20)
+    opened.connect(("127.0.0.1", web.port))
+    key = base64.b64encode(os.urandom(16)).decode()
+    lines = [
+        "GET /ws/ HTTP/1.1",
+        f"Host: localhost:{web.port}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        f"Sec-WebSocket-Key: {key}",
+        "Sec-WebSocket-Version: 13",
+        f"Origin: {web.address}",
+        f"Cookie: {COOKIE}={session}",
+    ]
+    opened.sendall("\r\n".join([*lines, "", ""]).encode())
+    assert opened.recv(12) == b"HTTP/1.1 101"
+    frame = f'{{"op":"subscribe","topics":[{{"topic":"{topic}"}}]}}'.encode()
+    opened.sendall(b"\x81" + bytes([0x80 | 126]) + len(frame).to_bytes(2, "big") + b"\0\0\0\0" + frame)
+    return opened
+
+
+def _grow_steadily(stream, site_id, seconds):
+    ends = time.monotonic() + seconds
+    written = 0
+    while (now := time.monotonic()) < ends:
+        append(stream, site_id)
+        written += 1
+        time.sleep(max(0.0, 1 / EVENTS_PER_SECOND - (time.monotonic() - now)))
+    return written
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("seconds", DURATIONS, ids=["short", "long"])
+async def test_pages_that_never_read_are_dropped(world, seconds):
+    web = world.serve("web")
+    site = await world.site()
+    people = [await world.person(site, Role.ADMIN) for _ in range(60)]
+    topic, stream = f"site.people:{site.id}", site_stream(site.id)
+    async with page_of(web, people[-1][1], max_queue=None) as reader:
+        await follow(reader, topic)
+        await world.grow(stream, site.id)
+        await hear(reader, "fragments", "resync")
+        before = web.memory()
+        silent = [await asyncio.to_thread(_silent_page, web, people[number % 50][1], topic) for number in range(SILENT)]
+        try:
+            growing = asyncio.create_task(world.do(_grow_steadily, stream, site.id, seconds))
+            most, last = before, 0
+            while not growing.done():
+                last = max(last, (await hear(reader, "fragments", "resync"))["position"])
+                most = max(most, web.memory())
+            written = 1 + await growing
+            while last < written:
+                last = (await hear(reader, "fragments", "resync"))["position"]
+            assert last == written
+            left = await asyncio.to_thread(web.insides)
+            assert left["followers"] == 1, f"{left['followers'] - 1} that never read are still held"
+            assert most - before < 50
+            print(f"{written} events in {seconds} s to {SILENT} silent pages: memory +{most - before:.1f} MiB")
+        finally:
+            for one in silent:
+                one.close()
+
+
+async def _come_and_go(web, session, topic, number):
+    page = await page_of(web, session)
+    await follow(page, topic)
+    if number % 2:
+        page.transport.abort()
+    await page.close()
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("seconds", DURATIONS, ids=["short", "long"])
+async def test_pages_that_come_and_go_leave_nothing(world, seconds):
+    web = world.serve("web")
+    site = await world.site()
+    people = [await world.person(site, Role.VIEWER) for _ in range(10)]
+    topic = f"site.journal:{site.id}"
+    for number in range(20):  # pools and threads are made at first use
+        await _come_and_go(web, people[number % 10][1], topic, number)
+    await asyncio.sleep(3)
+    before, files = await asyncio.to_thread(web.insides), web.inside.num_fds()
+    memory, began, number, running = web.memory(), time.monotonic(), 0, set()
+    while time.monotonic() - began < seconds:
+        task = asyncio.create_task(_come_and_go(web, people[number % 10][1], topic, number))
+        running.add(task)
+        task.add_done_callback(running.discard)
+        number += 1
+        await asyncio.sleep(max(0.0, began + number * 60 / CONNECTS_PER_MINUTE - time.monotonic()))
+    await asyncio.gather(*running)
+    await asyncio.sleep(5)
+    after = await asyncio.to_thread(web.insides)
+    assert {name: after[name] for name in ("followers", "topics", "groups", "addresses", "people")} == dict.fromkeys(
+        ("followers", "topics", "groups", "addresses", "people"), 0
+    )
+    assert after["tasks"] <= before["tasks"] + 2
+    assert web.inside.num_fds() <= files + 5
+    assert web.memory() - memory < 50
+    assert number >= 0.9 * CONNECTS_PER_MINUTE * seconds / 60
+    valkey = redis.Redis.from_url(os.environ["PILOTHOUSE_VALKEY_URL"] + "/1", socket_timeout=5)
+    assert valkey.zcard(f"ph:group:{group_of(site_stream(site.id))}") == 0
+    valkey.close()
+    print(f"{number} pages in {seconds} s: memory +{web.memory() - memory:.1f} MiB")

@@ -107,6 +107,8 @@ def install(which: str) -> None:
     command = [str(PYTHON), "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", "--no-input"]
     command += ["--progress-bar", "off"] + [word for file in files for word in ("-r", str(file))]
     run(command, "Python packages", limit_s=PIP_LIMIT_S, count=("Collecting", "Requirement already"), of=wanted)
+    # A lock made by one Python may miss what another patch release needs.
+    run([str(PYTHON), "-m", "pip", "check", "--disable-pip-version-check"], "Python packages: what they need", limit_s=120)
     for name, digest in digests.items():
         write_stamp(name, digest)
 

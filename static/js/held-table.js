@@ -5,7 +5,7 @@ const LEAVE_MS = 400;
 
 class HeldTable extends HTMLElement {
   #waiting = null;
-  #applying = false;
+  isHolding = true;
 
   connectedCallback() {
     this.words = this.querySelector("[data-held-words]");
@@ -22,7 +22,7 @@ class HeldTable extends HTMLElement {
 
   // Asked by the bridge before it changes a table body. True: it was dealt with here.
   hold(body, fresh) {
-    if (this.#applying || !this.#isHeld()) return false;
+    if (!this.isHolding || !this.#isHeld()) return false;
     const now = [...body.rows].map((row) => row.id);
     const next = [...fresh.rows].map((row) => row.id);
     const kept = next.filter((id) => now.includes(id));
@@ -41,10 +41,15 @@ class HeldTable extends HTMLElement {
   apply() {
     if (!this.#waiting) return;
     const fresh = this.#waiting;
-    this.#waiting = null;
-    this.#applying = true;
+    this.isHolding = false;
     morph(document.getElementById(fresh.id), fresh);
-    this.#applying = false;
+    this.forget();
+  }
+
+  // What waited is shown, or overtaken by something newer.
+  forget() {
+    this.#waiting = null;
+    this.isHolding = true;
     this.#draw(0);
   }
 

@@ -124,7 +124,18 @@ export function onPageChanged(listener) {
 
 root.dataset.ready = "true";
 
+// The answer to a person's own act is shown at once: tables hold still only against what others do.
+function ownAct(apply) {
+  const tables = [...document.querySelectorAll("held-table")];
+  for (const table of tables) table.isHolding = false;
+  try {
+    return apply();
+  } finally {
+    for (const table of tables) table.forget?.();
+  }
+}
+
 window.htmx?.defineExtension("morph", {
   isInlineSwap: (style) => style === "morph",
-  handleSwap: (style, target, fragment) => style === "morph" && [...window.Idiomorph.morph(target, fragment.firstElementChild ?? "", MORPH)],
+  handleSwap: (style, target, fragment) => style === "morph" && ownAct(() => [...window.Idiomorph.morph(target, fragment.firstElementChild ?? "", MORPH)]),
 });

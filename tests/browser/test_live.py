@@ -182,3 +182,17 @@ def test_a_refused_act_is_explained_where_it_was_tried(new_page: NewPage) -> Non
     expect(fault).to_contain_text("412")
     expect(fault.get_by_role("button", name="Copy the number of this event")).to_be_visible()
     admin.change("revoke", "viewer-1", "skill_author")
+
+
+def test_ones_own_act_shows_at_once_even_with_the_pointer_in_the_table(new_page: NewPage) -> None:
+    page = _live(new_page("admin"), "/sites/hall-b/machines/new/")
+    page.get_by_label("Name").fill("bench bridge")
+    page.get_by_role("button", name="Make the credential").click()
+    expect(page.locator("#secret")).to_contain_text("phm_")
+    page.goto("/sites/hall-b/machines/")
+    row = _row(page, "bench bridge")
+    row.locator("summary").click()
+    row.get_by_role("button", name="Revoke bench bridge").click()
+    expect(row.get_by_role("button", name="Revoke bench bridge")).to_be_hidden()
+    page.wait_for_timeout(600)
+    expect(page.locator("[data-held-words]")).not_to_contain_text("Order held")

@@ -124,7 +124,8 @@ def others(roles: Iterable[Role]) -> list[Role]:
 @register.filter
 def facts(payload: Mapping[str, Any]) -> str:
     """The payload of an event on one line."""
-    return ", ".join(f"{name} {value}" for name, value in payload.items() if value not in (None, "", [], {}))
+    words = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in payload.items()}
+    return ", ".join(f"{name} {value}" for name, value in words.items() if value not in (None, "", {}))
 
 
 @register.filter

@@ -94,7 +94,7 @@ class SignedIn(_Both):
         rows = UserSession.objects.filter(session_key=key, user=person)
         try:
             if not rows.update(last_seen_at=clock.now()) and request.session.exists(key):
-                UserSession.objects.create_from_request(request)
+                UserSession.objects.create_from_request(request, user=person)  # the API may have put nobody on the request
         except (DatabaseError, InterfaceError, PoolTimeout):
             self.seen.pop(key, None)  # the answer stands; the time is noted at the next request
 

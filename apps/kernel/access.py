@@ -5,7 +5,7 @@ A view without a declaration is refused, so a forgotten one fails closed and the
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -13,7 +13,7 @@ from rest_framework.permissions import BasePermission
 
 from apps.kernel.errors import NotFound, WrongMethod
 from apps.kernel.permissions import Scope, require, verb_named
-from apps.kernel.types import ANONYMOUS, Actor
+from apps.kernel.types import ANONYMOUS, Actor, SiteLike
 
 View = TypeVar("View", bound=Callable[..., Any])
 PUBLIC = "public"
@@ -33,15 +33,6 @@ class SiteRequest(HttpRequest):
 
     actor: Actor
     site: Any
-
-
-class SiteLike(Protocol):
-    """What the resolver of sites returns."""
-
-    @property
-    def id(self) -> UUID:
-        """The site's identifier."""
-        ...
 
 
 _THIRD_PARTY: dict[str, Access] = {}
@@ -104,7 +95,9 @@ def enforce(request: HttpRequest, found: Access, arguments: Mapping[str, Any]) -
         return  # without looking at who asks: probes and sign-in pages must not need the database for that
     subject: object | None = None
     if slug is not None:
-        site = _find_site(slug) if _find_site is not None else None
+        site = next((one for one in actor_of(request).sites if one.slug == slug), None)
+        if site is None and _find_site is not None:
+            site = _find_site(slug)
         subject = _AtSite(site.id if site else None)
         request.site = site  # type: ignore[assignment]
     elif verb.partition(".")[0] != "kernel":

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 from uuid import UUID
 
 
@@ -36,13 +37,20 @@ class ActorKind(StrEnum):
     SYSTEM = "system"
 
 
+class SiteLike(Protocol):
+    """What the app that owns sites hands out."""
+
+    id: UUID
+    slug: str
+
+
 @dataclass(frozen=True)
 class Actor:
     """Whoever acts, with the roles held at each site at the time of loading.
 
     `id` is the person's, machine's or part's identifier. `proved_at` is when a person last proved who they are,
     None for anything else, so that only a person at a browser can step up. `is_staff` is true only for staff who gave
-    a second factor in this session.
+    a second factor in this session. `sites` are the sites of `roles` by name, where they were loaded together.
     """
 
     kind: ActorKind
@@ -52,6 +60,7 @@ class Actor:
     proved_at: datetime | None = None
     token_id: UUID | None = None
     is_staff: bool = False
+    sites: tuple[SiteLike, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def is_known(self) -> bool:

@@ -39,7 +39,13 @@ def actor_of_person(person: Person, *, proved_at: datetime | None = None, second
     if not person.is_active:
         return ANONYMOUS
     staff = person.is_staff and second_factor
-    return Actor(ActorKind.PERSON, person.id, person.name, roles_of(person.id), proved_at, is_staff=staff)
+    held: dict[UUID, set[Role]] = defaultdict(set)
+    grants = RoleGrant.objects.filter(person_id=person.id, person__is_active=True).select_related("site").order_by("site__name")
+    for grant in grants:
+        held[grant.site_id].add(Role(grant.role))
+    sites = {grant.site_id: grant.site for grant in grants}
+    roles = {site_id: frozenset(found) for site_id, found in held.items()}
+    return Actor(ActorKind.PERSON, person.id, person.name, roles, proved_at, is_staff=staff, sites=tuple(sites.values()))
 
 
 def preferences_of(person_id: UUID) -> Display:

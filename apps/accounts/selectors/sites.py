@@ -27,4 +27,6 @@ def get_site(site_id: UUID) -> Site:
 
 def sites_of(actor: Actor) -> list[Site]:
     """Sites at which the actor holds a role, by name."""
+    if actor.sites:
+        return [site for site in actor.sites if isinstance(site, Site)]
     return list(Site.objects.filter(id__in=list(actor.roles)).order_by("name"))

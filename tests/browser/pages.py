@@ -55,6 +55,8 @@ VISITS = (
 )
 # Shown by a server that fails or refuses in a way no address asks for: drawn from the template alone.
 ERRORS = (400, 409, 412, 422, 429, 500, 503)
+# Reached only by doing something first; test_accessibility does it.
+AFTER_AN_ACT = frozenset({"accounts/secret_shown.html", "accounts/invitation.html"})
 # Parts and layouts are not pages.
 PARTS = ("components/", "realtime/", "allauth/", "account/messages/", "account/snippets/")
 LAYOUTS = frozenset({"base.html", "entrance.html", "errors/page.html", "account/base_reauthenticate.html"})

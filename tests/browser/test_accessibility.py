@@ -7,14 +7,14 @@ from django.template.loader import render_to_string
 from playwright.sync_api import Page, Route
 
 from tests.browser import audit
-from tests.browser.pages import ERRORS, VISITS, Visit, page_templates
+from tests.browser.pages import AFTER_AN_ACT, ERRORS, VISITS, Visit, page_templates
 
 NewPage = Callable[..., Page]
 WHOS = sorted({visit.who for visit in VISITS}, key=str)
 
 
 def test_every_page_template_is_visited() -> None:
-    shown = {visit.template for visit in VISITS} | {f"errors/{code}.html" for code in ERRORS}
+    shown = {visit.template for visit in VISITS} | {f"errors/{code}.html" for code in ERRORS} | AFTER_AN_ACT
     assert page_templates() <= shown, "add the page to tests/browser/pages.py"
 
 
@@ -47,6 +47,26 @@ def test_axe_finds_nothing_in_what_opens(new_page: NewPage, theme: str) -> None:
         page.locator("dialog:popover-open").wait_for(state="hidden")
     page.locator("button.who").click()
     assert audit.axe_findings(page) == [], "account menu"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_an_invitation_and_an_open_question(new_page: NewPage, theme: str) -> None:
+    page = new_page("admin", theme=theme)
+    page.goto("/sites/hall-b/people/invite/")
+    page.get_by_role("button", name="Make the invitation").click()
+    page.get_by_label("E-mail address").fill(f"{theme}@example.org")
+    page.get_by_label("Name").fill("Somebody New")
+    page.get_by_label("Reviewer").check()
+    page.get_by_role("button", name="Make the invitation").click()
+    link = page.locator("#secret").inner_text()
+    assert audit.axe_findings(page) == [], "secret shown once"
+    page.goto("/sites/hall-b/people/")
+    page.locator("summary").first.click()
+    assert audit.axe_findings(page) == [], "change of roles"
+    stranger = new_page(None, theme=theme)
+    stranger.goto(link)
+    assert stranger.get_by_role("heading", name="Join Delft hall B").is_visible()
+    assert audit.axe_findings(stranger) == [], "invitation"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""Clause 33 in full: ten thousand guesses over accounts and addresses."""
+"""Attack 33 in full: ten thousand guesses over accounts and addresses."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Requests that another site makes a signed-in browser send are refused before anything is read or written."""
+"""Attack 32: requests that another site makes a signed-in browser send are refused before anything is read or written."""
 
 from functools import partial
 

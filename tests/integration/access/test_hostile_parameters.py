@@ -1,4 +1,4 @@
-"""Parameters of every address that reads, as attackers write them: refused by the API, and never part of a query."""
+"""Attack 31: parameters of every address that reads, as attackers write them: refused by the API, and never part of a query."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Every address x method x actor x site, called for real and compared with the table written by hand."""
+"""Attack 28: every address x method x actor x site, called for real and compared with the table written by hand."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Topics, messages, sockets and tasks against the same table."""
+"""Attack 28: topics, messages, sockets and tasks against the same table."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""A view that does not say who may use it is used by nobody."""
+"""Attack 28: a view that does not say who may use it is used by nobody."""
 
 import pytest
 from django.http import HttpRequest, HttpResponse

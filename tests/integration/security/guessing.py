@@ -1,4 +1,4 @@
-"""A storm of password guesses over accounts and addresses, for the short and the long run of clause 33."""
+"""A storm of password guesses over accounts and addresses, for the short and the long run of attack 33."""
 
 import time
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Clause 41: the admin site is for staff with a second factor, from allowed networks; nothing is written past the journal."""
+"""Attack 41: the admin site is for staff with a second factor, from allowed networks; nothing is written past the journal."""
 
 import pytest
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
@@ -64,7 +64,7 @@ def test_there_is_something_to_refuse():
 
 
 def test_nobody_but_staff_with_a_second_factor_gets_in(staff):
-    """Clause 41: a stranger, somebody with every role and a second factor, and staff by password alone."""
+    """Attack 41: a stranger, somebody with every role and a second factor, and staff by password alone."""
     everything = grant(make_person("Everything"), make_site(), *Role)
     password_only = Browser(INSIDE)
     password_only.sign_in(staff.email)
@@ -78,7 +78,7 @@ def test_nobody_but_staff_with_a_second_factor_gets_in(staff):
 
 
 def test_other_networks_find_nothing(staff):
-    """Clause 41: from outside there is no admin site, with or without the slash, whatever the headers claim."""
+    """Attack 41: from outside there is no admin site, with or without the slash, whatever the headers claim."""
     browser = _with_code(staff)
     browser.defaults["REMOTE_ADDR"] = OUTSIDE
     for address in [*_addresses(), "/admin", "/admin/nothing/"]:
@@ -96,7 +96,7 @@ def test_a_session_that_loses_staff_loses_the_site(staff):
 
 
 def test_no_table_can_be_written(staff):
-    """Clause 41: neither add, change nor delete; what is posted changes nothing and is refused."""
+    """Attack 41: neither add, change nor delete; what is posted changes nothing and is refused."""
     browser = _with_code(staff)
     victim = make_person("Victim")
     for model, table in site._registry.items():
@@ -135,7 +135,7 @@ def test_no_page_shows_what_could_be_guessed_at(staff):
     ],
 )
 def test_what_staff_do_leaves_a_fact(staff, action, fact):
-    """Clause 41: each act of the admin site is in the journal, with the staff's name."""
+    """Attack 41: each act of the admin site is in the journal, with the staff's name."""
     browser = _with_code(staff)
     person = make_person("Lost")
     _with_code(person, OUTSIDE)
@@ -164,7 +164,7 @@ def test_what_staff_do_needs_a_fresh_proof(staff):
 
 
 def test_the_admin_site_signs_nobody_in(staff):
-    """Clause 41: its own sign-in page, which knows no limits, is not there."""
+    """Attack 41: its own sign-in page, which knows no limits, is not there."""
     answer = Browser(INSIDE).post("/admin/login/", {"username": staff.email, "password": "guess"})
     assert answer.status_code == 302
     assert answer["Location"].startswith("/account/login/")

@@ -1,4 +1,4 @@
-"""Clause 34: codes and recovery codes hold once and may not be guessed; a factor goes only after a fresh proof."""
+"""Attack 34: codes and recovery codes hold once and may not be guessed; a factor goes only after a fresh proof."""
 
 import time
 from datetime import timedelta
@@ -37,7 +37,7 @@ def _at_code(person, address="203.0.113.9"):
 
 
 def test_a_code_signs_in_once_in_its_window(person, secret):
-    """Clause 34: a code used once is refused in the same window, in another browser and after a cache flush."""
+    """Attack 34: a code used once is refused in the same window, in another browser and after a cache flush."""
     code = code_of(secret)
     first, second = _at_code(person), _at_code(person, "203.0.113.10")
     assert first.give_code(code).status_code == 302
@@ -47,7 +47,7 @@ def test_a_code_signs_in_once_in_its_window(person, secret):
 
 
 def test_the_code_that_set_the_generator_up_does_not_sign_in(person):
-    """Clause 34: reuse of the first code."""
+    """Attack 34: reuse of the first code."""
     browser = Browser()
     browser.sign_in(person.email)
     browser.step_up()
@@ -61,7 +61,7 @@ def test_the_code_that_set_the_generator_up_does_not_sign_in(person):
 
 @pytest.mark.parametrize(("steps", "holds"), [(1, True), (2, False), (-2, False)])
 def test_one_step_of_tolerance_and_no_more(person, secret, steps, holds):
-    """Clause 34 and 11: a code one step off holds, two steps off it does not."""
+    """Attacks 34 and 11: a code one step off holds, two steps off it does not."""
     now = clock.now().replace(second=10)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clock, "now", lambda: now)
@@ -72,7 +72,7 @@ def test_one_step_of_tolerance_and_no_more(person, secret, steps, holds):
 
 @pytest.mark.parametrize("hours", [1, -1])
 def test_codes_of_a_clock_an_hour_off_are_refused(person, secret, hours):
-    """Clause 34 and 11: with the console's clock an hour off, true codes are refused, not tolerated."""
+    """Attacks 34 and 11: with the console's clock an hour off, true codes are refused, not tolerated."""
     true_code = code_of(secret)
     moved = clock.now() + timedelta(hours=hours)
     with pytest.MonkeyPatch.context() as patch:
@@ -83,7 +83,7 @@ def test_codes_of_a_clock_an_hour_off_are_refused(person, secret, hours):
 
 
 def test_guessing_codes_is_limited(person, secret):
-    """Clause 34: after the budget even the right code is refused for a stranger, from any address."""
+    """Attack 34: after the budget even the right code is refused for a stranger, from any address."""
     seen = []
     for number in range(budgets.CODE_BY_ACCOUNT.size + 3):
         browser = _at_code(person, f"203.0.113.{number + 20}")
@@ -96,7 +96,7 @@ def test_guessing_codes_is_limited(person, secret):
 
 
 def test_a_recovery_code_signs_in_once(person, secret):
-    """Clause 34: a recovery code is refused the second time."""
+    """Attack 34: a recovery code is refused the second time."""
     codes = Authenticator.objects.get(user=person, type="recovery_codes").wrap().get_unused_codes()
     first, second = _at_code(person), _at_code(person, "203.0.113.10")
     first.give_code(codes[0])
@@ -122,7 +122,7 @@ def _age_proofs(browser, seconds):
 
 @pytest.mark.parametrize("page", [DEACTIVATE, "/account/2fa/recovery-codes/generate/", "passkey"])
 def test_factors_change_only_after_a_fresh_proof(person, secret, page):
-    """Clause 34: without a proof from the last five minutes nothing of the second factor changes."""
+    """Attack 34: without a proof from the last five minutes nothing of the second factor changes."""
     browser = _signed_in_with_code(person, secret)
     _age_proofs(browser, 301)
     if page == "passkey":
@@ -136,7 +136,7 @@ def test_factors_change_only_after_a_fresh_proof(person, secret, page):
 
 
 def test_a_password_is_no_step_up_for_whoever_has_codes(person, secret):
-    """Clause 34: step-up needs the second factor once there is one."""
+    """Attack 34: step-up needs the second factor once there is one."""
     browser = _signed_in_with_code(person, secret)
     _age_proofs(browser, 301)
     answer = browser.step_up()
@@ -157,7 +157,7 @@ def test_codes_go_after_a_fresh_proof_and_leave_a_fact(person, secret):
 
 
 def test_the_database_holds_no_readable_secret(person, secret):
-    """Clause 34: a copy of the tables makes no codes."""
+    """Attack 34: a copy of the tables makes no codes."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT data::text FROM mfa_authenticator")
         stored = " ".join(row[0] for row in cursor.fetchall())

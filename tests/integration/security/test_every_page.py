@@ -1,4 +1,4 @@
-"""Clause 42 and the content policy, on every address the resolver knows, as several people."""
+"""Attack 42 and the content policy, on every address the resolver knows, as several people."""
 
 import re
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def answers(world: World, django_db_blocker: Any) -> list[tuple[str, Any]]:
 
 @pytest.mark.django_db
 def test_no_shared_cache_may_keep_any_page(answers):
-    """Clause 42: private and no-store on every answer of every address, refusals and redirects included."""
+    """Attack 42: private and no-store on every answer of every address, refusals and redirects included."""
     wrong = []
     for name, answer in answers:
         words = {word.strip() for word in answer.get("Cache-Control", "").split(",")}

@@ -1,4 +1,4 @@
-"""Clause 33: guessing passwords is limited, locks nobody out of a known browser, and does not tell who exists."""
+"""Attack 33: guessing passwords is limited, locks nobody out of a known browser, and does not tell who exists."""
 
 import re
 import time
@@ -16,7 +16,7 @@ DEAD_CACHE = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCach
 
 
 def test_a_storm_of_guesses_is_limited_for_each_account():
-    """Clause 33, at a twentieth: many accounts, many addresses, forged forwarding headers; the right guess comes too late."""
+    """Attack 33, at a twentieth: many accounts, many addresses, forged forwarding headers; the right guess comes too late."""
     storm = attack(500, accounts=10, addresses=40)
     most = budgets.BY_ACCOUNT.size + storm.seconds / budgets.BY_ACCOUNT.leak_s + 1
     assert max(storm.looked_at.values()) <= most
@@ -25,7 +25,7 @@ def test_a_storm_of_guesses_is_limited_for_each_account():
 
 
 def test_one_address_cannot_try_many_accounts():
-    """Clause 33: spraying one password over accounts, existing or not, behind forged forwarding headers."""
+    """Attack 33: spraying one password over accounts, existing or not, behind forged forwarding headers."""
     browser = Browser("198.51.100.66")
     started = time.monotonic()
     answers = [
@@ -38,7 +38,7 @@ def test_one_address_cannot_try_many_accounts():
 
 
 def test_the_owner_gets_in_from_a_known_browser_during_the_storm():
-    """Clause 33: while strangers use the account's budget up, even from the owner's own address."""
+    """Attack 33: while strangers use the account's budget up, even from the owner's own address."""
     person = make_person("Owner")
     home = Browser("198.51.100.7")
     home.sign_in(person.email)
@@ -53,7 +53,7 @@ def test_the_owner_gets_in_from_a_known_browser_during_the_storm():
 
 
 def test_a_known_browser_may_not_guess_without_end_either():
-    """Clause 33: a stolen browser mark has a budget of its own, and opens no other account."""
+    """Attack 33: a stolen browser mark has a budget of its own, and opens no other account."""
     person, other = make_person("Owner"), make_person("Other")
     thief = Browser("203.0.113.50")
     thief.sign_in(person.email)
@@ -89,7 +89,7 @@ def _text(answer, email):
 
 @pytest.mark.parametrize("tries", [1, budgets.BY_ACCOUNT.size + 1])
 def test_the_answer_does_not_tell_who_exists(tries):
-    """Clause 33: same status and text for an unknown, a known and a deactivated account, before and past the limit."""
+    """Attack 33: same status and text for an unknown, a known and a deactivated account, before and past the limit."""
     make_person("Known", email="known@example.test")
     make_person("Gone", email="gone@example.test", is_active=False)
     seen = []
@@ -102,7 +102,7 @@ def test_the_answer_does_not_tell_who_exists(tries):
 
 
 def test_a_password_reset_does_not_tell_who_exists():
-    """Clause 33: asking for a link answers the same."""
+    """Attack 33: asking for a link answers the same."""
     make_person("Known", email="known@example.test")
     known = Browser().post("/account/password/reset/", {"email": "known@example.test"})
     unknown = Browser().post("/account/password/reset/", {"email": "nobody@example.test"})
@@ -111,7 +111,7 @@ def test_a_password_reset_does_not_tell_who_exists():
 
 @pytest.mark.filterwarnings("ignore")
 def test_an_unknown_account_takes_as_long(settings):
-    """Clause 33: within 10 %, with the production hasher. The quickest of each side counts; noise gets four chances."""
+    """Attack 33: within 10 %, with the production hasher. The quickest of each side counts; noise gets four chances."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
     make_person("Known", email="known@example.test")
     browser = Browser()
@@ -132,7 +132,7 @@ def test_an_unknown_account_takes_as_long(settings):
 
 
 def test_limits_hold_and_sign_in_works_while_valkey_is_down(settings):
-    """Clause 33: the cache decides nothing: neither opens nor locks, and a used code stays used."""
+    """Attack 33: the cache decides nothing: neither opens nor locks, and a used code stays used."""
     settings.CACHES = DEAD_CACHE
     person = make_person("Calm")
     browser = Browser()
@@ -159,7 +159,7 @@ def test_nobody_signs_up():
 
 
 def test_guesses_at_step_up_are_limited():
-    """Clause 33: a session left open is no place to guess the password, though its browser is known."""
+    """Attack 33: a session left open is no place to guess the password, though its browser is known."""
     person = make_person("Open")
     browser = Browser()
     browser.sign_in(person.email)

@@ -1,4 +1,4 @@
-"""Clause 38: the Host header and forwarding headers of a client change nothing; links in mail are canonical."""
+"""Attack 38: the Host header and forwarding headers of a client change nothing; links in mail are canonical."""
 
 import re
 
@@ -18,7 +18,7 @@ NEW = "another long password 77"
 
 @pytest.mark.parametrize("host", FOREIGN)
 def test_a_foreign_host_is_refused(host):
-    """Clause 38: nothing is served under a name that is not ours."""
+    """Attack 38: nothing is served under a name that is not ours."""
     answer = Browser().get("/account/login/", headers={"Host": host})
     if host == "testserver.":  # the same name, fully qualified
         assert answer.status_code == 200
@@ -39,7 +39,7 @@ def test_a_foreign_host_is_refused(host):
     ],
 )
 def test_a_forwarded_host_is_ignored(header):
-    """Clause 38: no address on the page, in a redirect or in a mail comes from it."""
+    """Attack 38: no address on the page, in a redirect or in a mail comes from it."""
     person = make_person("Mail")
     spoof = {header: "host=evil.example" if header == "Forwarded" else "evil.example"}
     assert b"evil.example" not in Browser().get("/account/login/", headers=spoof).content
@@ -49,13 +49,13 @@ def test_a_forwarded_host_is_ignored(header):
 
 
 def test_a_forwarded_scheme_is_ignored():
-    """Clause 38: a client cannot talk the console into believing it came by TLS."""
+    """Attack 38: a client cannot talk the console into believing it came by TLS."""
     answer = Browser().get("/account/login/", headers={"X-Forwarded-Proto": "https"})
     assert not answer.wsgi_request.is_secure()
 
 
 def test_a_forwarded_address_is_ignored():
-    """Clause 38: neither limits nor the list of sessions believe it."""
+    """Attack 38: neither limits nor the list of sessions believe it."""
     person = make_person("Seen")
     browser = Browser("198.51.100.7")
     browser.sign_in(person.email, headers={"X-Forwarded-For": "192.0.2.1"})
@@ -64,7 +64,7 @@ def test_a_forwarded_address_is_ignored():
 
 
 def test_the_hops_of_our_own_proxies_are_believed_and_no_others(settings):
-    """Clause 38: with one proxy of ours only the last entry counts; what the client put before it is noise."""
+    """Attack 38: with one proxy of ours only the last entry counts; what the client put before it is noise."""
     settings.TRUSTED_PROXIES = 1
     forged = [f"192.0.2.{number}, 203.0.113.77" for number in range(budgets.BY_ADDRESS.size + 2)]
     answers = [
@@ -78,7 +78,7 @@ def test_the_hops_of_our_own_proxies_are_believed_and_no_others(settings):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "testserver"])
 def test_a_reset_link_is_canonical(host):
-    """Clause 38: under the one public address, whichever of our names the request used; it works once and signs nobody in."""
+    """Attack 38: under the one public address, whichever of our names the request used; it works once and signs nobody in."""
     person = make_person("Mail")
     browser = Browser()
     browser.post(RESET, {"email": person.email}, headers={"Host": host})
@@ -105,7 +105,7 @@ def test_a_mail_to_an_unknown_address_has_no_foreign_link():
 
 
 def test_asking_for_links_is_limited():
-    """Clause 33: nobody fills a mailbox through us."""
+    """Attack 33: nobody fills a mailbox through us."""
     answers = [
         Browser(f"203.0.113.{number}").post(RESET, {"email": "victim@example.test"}).status_code
         for number in range(budgets.RESET_BY_ACCOUNT.size + 2)
@@ -115,7 +115,7 @@ def test_asking_for_links_is_limited():
 
 
 def test_a_reset_lets_its_browser_in_while_strangers_guess():
-    """Clause 33: whoever read the mail is known from then on."""
+    """Attack 33: whoever read the mail is known from then on."""
     person = make_person("Mail")
     for number in range(budgets.BY_ACCOUNT.size):
         Browser(f"203.0.113.{number}").sign_in(person.email, "guess")
@@ -131,7 +131,7 @@ def test_a_reset_lets_its_browser_in_while_strangers_guess():
 
 @pytest.mark.parametrize("page", ["/account/login/", "/account/reauthenticate/", "/account/logout/"])
 def test_no_page_leads_to_another_site(page):
-    """Clause 38: a way back that leaves the console is dropped."""
+    """Attack 38: a way back that leaves the console is dropped."""
     person = make_person("Back")
     browser = Browser()
     if "login" not in page:

@@ -1,4 +1,4 @@
-"""Clause 35: an assertion from elsewhere, a challenge replayed, a counter that went back: all refused."""
+"""Attack 35: an assertion from elsewhere, a challenge replayed, a counter that went back: all refused."""
 
 import json
 
@@ -59,7 +59,7 @@ def test_a_passkey_signs_in_and_counts_as_a_proof(person, key):
 
 @pytest.mark.parametrize("origin", ELSEWHERE)
 def test_an_assertion_from_another_origin_is_refused(key, origin):
-    """Clause 35: another host, port, scheme or subdomain."""
+    """Attack 35: another host, port, scheme or subdomain."""
     browser = Browser("203.0.113.5")
     _give(browser, key.sign(_ask(browser), origin=origin))
     assert not browser.is_signed_in
@@ -67,7 +67,7 @@ def test_an_assertion_from_another_origin_is_refused(key, origin):
 
 @pytest.mark.parametrize("origin", ELSEWHERE)
 def test_a_registration_from_another_origin_is_refused(person, origin):
-    """Clause 35: nor is a key kept that was made elsewhere."""
+    """Attack 35: nor is a key kept that was made elsewhere."""
     browser = Browser()
     browser.sign_in(person.email)
     browser.step_up()
@@ -76,7 +76,7 @@ def test_a_registration_from_another_origin_is_refused(person, origin):
 
 
 def test_the_console_names_its_own_host_to_passkeys(settings, key):
-    """Clause 35 and 38: the relying party is the public address, not what the request's Host says."""
+    """Attacks 35 and 38: the relying party is the public address, not what the request's Host says."""
     browser = Browser()
     answer = browser.get(SIGN_IN, headers={"Accept": "application/json", "Host": "127.0.0.1"})
     assert answer.json()["request_options"]["publicKey"]["rpId"] == "localhost"
@@ -90,7 +90,7 @@ def _stuck_at_zero(key):
 
 
 def test_an_assertion_replayed_in_another_session_is_refused(key):
-    """Clause 35: the challenge was given to one session."""
+    """Attack 35: the challenge was given to one session."""
     _stuck_at_zero(key)
     first = Browser("203.0.113.5")
     assertion = key.sign(_ask(first), counter=0)
@@ -103,7 +103,7 @@ def test_an_assertion_replayed_in_another_session_is_refused(key):
 
 
 def test_an_assertion_replayed_at_step_up_proves_nothing(key):
-    """Clause 35: in its own session, too, an answer counts once."""
+    """Attack 35: in its own session, too, an answer counts once."""
     _stuck_at_zero(key)
     browser = Browser("203.0.113.5")
     _give(browser, key.sign(_ask(browser), counter=0))
@@ -116,7 +116,7 @@ def test_an_assertion_replayed_at_step_up_proves_nothing(key):
 
 
 def test_a_challenge_is_asked_once_even_after_a_wrong_answer(key):
-    """Clause 35: a failed try uses the challenge up."""
+    """Attack 35: a failed try uses the challenge up."""
     browser = Browser("203.0.113.5")
     options = _ask(browser)
     _give(browser, key.sign(options, origin="https://evil.example"))
@@ -125,7 +125,7 @@ def test_a_challenge_is_asked_once_even_after_a_wrong_answer(key):
 
 
 def test_two_requests_of_one_session_cannot_share_a_challenge(key):
-    """Clause 35: both loaded the session before either answered; only one is let through."""
+    """Attack 35: both loaded the session before either answered; only one is let through."""
     from django.contrib.sessions.backends.db import SessionStore
 
     from apps.accounts.services.second_factor import take_challenge
@@ -144,7 +144,7 @@ def test_two_requests_of_one_session_cannot_share_a_challenge(key):
 
 @pytest.mark.parametrize("back_to", [0, 1, 5])
 def test_a_cloned_counter_is_refused(key, back_to):
-    """Clause 35: the copy of a key counts behind the key, or level with it."""
+    """Attack 35: the copy of a key counts behind the key, or level with it."""
     real = Browser("203.0.113.5")
     _give(real, key.sign(_ask(real), counter=5))
     assert real.is_signed_in
@@ -157,7 +157,7 @@ def test_a_cloned_counter_is_refused(key, back_to):
 
 
 def test_as_second_factor_the_same_rules_hold(person, key):
-    """Clause 35: at the page after the password."""
+    """Attack 35: at the page after the password."""
     browser = Browser("203.0.113.5")
     browser.sign_in(person.email)
     options = browser.options_on(browser.get(CODE))
@@ -180,7 +180,7 @@ def test_step_up_by_passkey_returns_to_the_page(person, key):
 
 
 def test_somebody_elses_handle_opens_nothing(person, key):
-    """Clause 35: a key signs for its owner, whatever user handle the browser sends."""
+    """Attack 35: a key signs for its owner, whatever user handle the browser sends."""
     other = make_person("Other")
     browser = Browser("203.0.113.5")
     from fido2.utils import websafe_encode

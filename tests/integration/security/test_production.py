@@ -1,4 +1,4 @@
-"""Clause 37 and 38 for a console on a network: what it refuses to start with, and what its cookies are called."""
+"""Attacks 37 and 38 for a console on a network: what it refuses to start with, and what its cookies are called."""
 
 import json
 import os
@@ -106,7 +106,7 @@ def test_what_is_refused(changed):
 
 
 def test_cookies_of_a_console_on_a_network(tmp_path):
-    """Clause 37: Secure, HttpOnly, SameSite, and a name that browsers tie to this host."""
+    """Attack 37: Secure, HttpOnly, SameSite, and a name that browsers tie to this host."""
     done = _run(["-c", COOKIES], tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""Clause 37: sessions cannot be fixed, cookies keep their flags, signatures of one feature open no other; sessions end."""
+"""Attack 37: sessions cannot be fixed, cookies keep their flags, signatures of one feature open no other; sessions end."""
 
 import pytest
 from allauth.usersessions.models import UserSession
@@ -32,7 +32,7 @@ def _signed_in(person, address="198.51.100.7"):
 
 
 def test_a_session_fixed_by_an_attacker_is_worth_nothing(person):
-    """Clause 37: the key known before sign-in is not the key after it, and opens nothing."""
+    """Attack 37: the key known before sign-in is not the key after it, and opens nothing."""
     planted = SessionStore()
     planted["seen"] = True
     planted.save()
@@ -47,7 +47,7 @@ def test_a_session_fixed_by_an_attacker_is_worth_nothing(person):
 
 
 def test_a_made_up_session_key_is_not_taken_over(person):
-    """Clause 37: the server alone makes keys."""
+    """Attack 37: the server alone makes keys."""
     browser = Browser()
     browser.cookies[live.SESSION_COOKIE_NAME] = "a" * 32
     browser.sign_in(person.email)
@@ -56,7 +56,7 @@ def test_a_made_up_session_key_is_not_taken_over(person):
 
 @pytest.mark.parametrize("secure", [True, False])
 def test_every_cookie_is_closed_to_scripts_and_other_sites(settings, person, secure):
-    """Clause 37: HttpOnly and SameSite on all, Secure wherever the public address is https, no Domain."""
+    """Attack 37: HttpOnly and SameSite on all, Secure wherever the public address is https, no Domain."""
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = secure
     browser = Browser()
     browser.get("/account/login/", secure=secure)
@@ -72,7 +72,7 @@ def test_every_cookie_is_closed_to_scripts_and_other_sites(settings, person, sec
 
 
 def test_a_signature_of_another_feature_marks_no_browser(person):
-    """Clause 37: the same content signed for sessions, messages, mail or nothing in particular is no browser mark."""
+    """Attack 37: the same content signed for sessions, messages, mail or nothing in particular is no browser mark."""
     mark = {devices._mark(person.email): "device"}
     for number in range(budgets.BY_ACCOUNT.size):
         Browser(f"203.0.113.{number}").sign_in(person.email, "guess")
@@ -89,7 +89,7 @@ def test_a_signature_of_another_feature_marks_no_browser(person):
 
 
 def test_a_browser_mark_opens_nothing_else(person):
-    """Clause 37: put in the place of the session, of the CSRF token or of a reset link it is refused."""
+    """Attack 37: put in the place of the session, of the CSRF token or of a reset link it is refused."""
     browser = _signed_in(person)
     mark = browser.cookies[live.KNOWN_DEVICE_COOKIE_NAME].value
     other = Browser("203.0.113.5")
@@ -103,7 +103,7 @@ def _sessions(browser):
 
 
 def test_one_session_can_be_ended_and_only_ones_own(person):
-    """Clause 37 and 21: listed, ended one by one, gone at once for sockets too, with a fact."""
+    """Attacks 37 and 21: listed, ended one by one, gone at once for sockets too, with a fact."""
     mine, lost = _signed_in(person), _signed_in(person, "203.0.113.5")
     stranger = _signed_in(make_person("Stranger"), "203.0.113.6")
     keys = [lost.session.session_key, mine.session.session_key, stranger.session.session_key]
@@ -133,7 +133,7 @@ def _change(browser):
 
 
 def test_a_new_password_ends_every_other_session(person):
-    """Clause 37 and 21: others end at once, this one goes on, a fact says so and holds no password."""
+    """Attacks 37 and 21: others end at once, this one goes on, a fact says so and holds no password."""
     mine, lost = _signed_in(person), _signed_in(person, "203.0.113.5")
     gone = lost.session.session_key
     assert _change(mine).status_code == 302
@@ -148,7 +148,7 @@ def test_a_new_password_ends_every_other_session(person):
 
 
 def test_a_password_changed_behind_its_back_ends_a_session(person):
-    """Clause 21: a session signed in under the old hash does not hold, even where its row is left."""
+    """Attack 21: a session signed in under the old hash does not hold, even where its row is left."""
     browser = _signed_in(person)
     key = browser.session.session_key
     person.set_password(NEW)

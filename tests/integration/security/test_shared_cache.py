@@ -1,4 +1,4 @@
-"""Clause 42: two people behind one shared cache never see each other's pages."""
+"""Attack 42: two people behind one shared cache never see each other's pages."""
 
 import threading
 import time
@@ -77,7 +77,7 @@ def _browser(base: str, person) -> httpx.Client:
 
 @pytest.mark.django_db(transaction=True)
 def test_nobody_gets_the_page_of_somebody_else(shared):
-    """Clause 42: pages, the API and refusals, asked for by one, then by the other, then by a stranger."""
+    """Attack 42: pages, the API and refusals, asked for by one, then by the other, then by a stranger."""
     hall = make_site("hall")
     ada, bob = (grant(make_person(name), hall, Role.ADMIN) for name in ("Ada Unmistakable", "Bob Unmistakable"))
     asked = [
@@ -100,7 +100,7 @@ def test_nobody_gets_the_page_of_somebody_else(shared):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_cache_does_keep_static_files(shared):
-    """Clause 42: so the test above would have seen a page kept."""
+    """Attack 42: so the test above would have seen a page kept."""
     with _browser(shared, None) as browser:
         path = f"{settings.STATIC_URL}css/tokens.css"
         assert browser.get(path).headers["X-Cache"] == "miss"

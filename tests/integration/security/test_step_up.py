@@ -1,4 +1,4 @@
-"""Clause 34 and 28: a step-up counts real proofs only, for five minutes, and leads back to where the person was."""
+"""Attacks 34 and 28: a step-up counts real proofs only, for five minutes, and leads back to where the person was."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def _session(*proofs, owner="a"):
     ],
 )
 def test_what_is_no_proof(proof):
-    """Clause 34: a reset link, a mailed code or a paper code proves nobody."""
+    """Attack 34: a reset link, a mailed code or a paper code proves nobody."""
     assert selectors.proved_at_of(_session(proof)) is None
     assert not selectors.gave_second_factor(_session(proof))
 

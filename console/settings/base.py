@@ -100,7 +100,13 @@ def _database(url: str) -> dict[str, object]:
         "OPTIONS": {
             "connect_timeout": 5,
             "application_name": "pilothouse",
-            "pool": {"min_size": 1, "max_size": env.read("POOL_SIZE"), "timeout": 5, "max_lifetime": 1800},
+            "pool": {
+                "min_size": 1,
+                "max_size": env.read("POOL_SIZE"),
+                "timeout": 5,
+                "reconnect_timeout": 5,
+                "max_lifetime": 1800,
+            },
         },
     }
 

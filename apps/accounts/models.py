@@ -29,8 +29,8 @@ class PersonManager(BaseUserManager["Person"]):
         return person
 
     def create_superuser(self, email: str, password: str | None = None, **fields: object) -> "Person":
-        """A person who may also reach the admin site."""
-        return self.create_user(email, password, **{**fields, "is_staff": True, "is_superuser": True})
+        """Refused: a row without its fact would be lost in a rebuild. `manage.py seed` makes the first admin."""
+        raise RuntimeError("Use `manage.py seed` for the first admin and invitations for everybody else.")
 
 
 class Person(AbstractBaseUser, PermissionsMixin):

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from apps.accounts.models import Person
 from apps.accounts.selectors import people_active, roles_of
 from apps.accounts.services import create_person, deactivate_person, reactivate_person
 from apps.kernel.errors import Conflict, Invalid, NotAllowed, NotFound, StepUpNeeded
@@ -84,3 +85,8 @@ class TestCreatePerson:
     def test_bad_input(self, wrong, db, refused):
         with refused(Invalid):
             create_person(**{"actor": CONSOLE, "email": "a@example.test", "name": "A", **wrong})
+
+
+def test_nobody_is_made_behind_the_journals_back(db, refused):
+    with refused(RuntimeError):
+        Person.objects.create_superuser("root@example.test", PASSWORD, name="Root")

@@ -8,7 +8,7 @@ Supervisors have threads of their own: a database that hangs must not make this 
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, BinaryIO
@@ -21,7 +21,7 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 Message = dict[str, Any]
-Send = Callable[[Message], Awaitable[None]]
+Send = Callable[[Message], Coroutine[Any, Any, None]]
 Receive = Callable[[], Awaitable[Message]]
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -47,7 +47,7 @@ class Pages(ASGIHandler):
         """Build the chain for threads."""
         super().load_middleware(is_async=False)
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Read the body, answer in a thread, send."""
         if scope["type"] != "http":
             raise ValueError(f"this answers HTTP, not {scope['type']}")
@@ -74,8 +74,8 @@ class Pages(ASGIHandler):
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
             request, early = self.create_request(scope, body)
-            response: HttpResponseBase = early if request is None else self.get_response(request)
-            response._handler_class = self.__class__  # type: ignore[attr-defined]
+            response: Any = early if request is None else self.get_response(request)
+            response._handler_class = self.__class__
             try:
                 if response.streaming:
                     _stream(response, send)

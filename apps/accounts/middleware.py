@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from allauth.usersessions.models import UserSession
+from allauth.account.adapter import get_adapter
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
@@ -15,7 +15,7 @@ from psycopg_pool import PoolTimeout
 
 from apps.accounts import selectors
 from apps.accounts.adapters import devices, guesses
-from apps.accounts.services import budgets
+from apps.accounts.services import budgets, sign_in
 from apps.kernel import clock, problems
 from apps.kernel.errors import NotFound, TooMany
 from apps.kernel.types import ANONYMOUS, Actor
@@ -91,10 +91,9 @@ class SignedIn(_Both):
         if len(self.seen) > 10_000:
             self.seen.clear()
         self.seen[key] = now
-        rows = UserSession.objects.filter(session_key=key, user=person)
+        address, browser = get_adapter().get_client_ip(request), request.headers.get("User-Agent", "")
         try:
-            if not rows.update(last_seen_at=clock.now()) and request.session.exists(key):
-                UserSession.objects.create_from_request(request, user=person)  # the API may have put nobody on the request
+            sign_in.note_session(person, key, address=address, browser=browser)
         except (DatabaseError, InterfaceError, PoolTimeout):
             self.seen.pop(key, None)  # the answer stands; the time is noted at the next request
 

@@ -121,7 +121,7 @@ CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {
-            # The layer waits five seconds for a message, which is also the client's own limit: without a longer one it fails idle.
+            # The layer waits five seconds for a message, as long as the client does by itself: with no longer limit it fails idle.
             "hosts": [{"address": f"{VALKEY_URL}/1", "socket_timeout": 10, "socket_connect_timeout": 2}],
             "capacity": 100,
             "expiry": 10,

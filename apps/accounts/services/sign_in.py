@@ -82,6 +82,17 @@ def end_session(actor: Actor, person: Person, number: str) -> None:
     end_sessions(actor, person, keys=[row.session_key])
 
 
+def note_session(person: Person, key: str, *, address: str, browser: str) -> None:
+    """Keep when a session was last seen; list one that is new. One that ended meanwhile stays ended."""
+    now = clock.now()
+    if UserSession.objects.filter(session_key=key, user=person).update(last_seen_at=now):
+        return
+    if Session.objects.filter(pk=key).exists():
+        longest = UserSession._meta.get_field("user_agent").max_length
+        values = {"user": person, "ip": address, "user_agent": browser[:longest], "last_seen_at": now}
+        UserSession.objects.update_or_create(session_key=key, defaults=values)
+
+
 def _keys_of(person: Person, *, keep: str | None) -> list[str]:
     keys = UserSession.objects.filter(user=person).values_list("session_key", flat=True)
     return [key for key in keys if key != keep]

@@ -1,4 +1,4 @@
-"""Attack 30: what is posted: unknown fields, foreign types, unclean text, too much of it. All refused, and nothing is written."""
+"""Attack 30: what is posted: unknown fields, foreign types, unclean text, too much. All refused, nothing is written."""
 
 import json
 from functools import partial

@@ -1,4 +1,4 @@
-"""Attack 29: an outsider asks for one of everything of another site, by every way that takes an id or a name, and learns nothing."""
+"""Attack 29: an outsider asks for one of everything of another site, by every id and name, and learns nothing."""
 
 import json
 import re

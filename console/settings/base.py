@@ -121,7 +121,7 @@ CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {
-            # The layer waits five seconds for a message, as long as the client does by itself: with no longer limit it fails idle.
+            # The layer waits five seconds for a message; with the client's own limit, as long, it fails when idle.
             "hosts": [{"address": f"{VALKEY_URL}/1", "socket_timeout": 10, "socket_connect_timeout": 2}],
             "capacity": 100,
             "expiry": 10,

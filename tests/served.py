@@ -186,7 +186,8 @@ async def follow(socket, *topics, position=0):
 
 
 def _server():
-    return psycopg.connect(os.environ["PILOTHOUSE_DATABASE_URL"], autocommit=True)
+    url = urlsplit(os.environ["PILOTHOUSE_DATABASE_URL"])._replace(path="/postgres")
+    return psycopg.connect(url.geturl(), autocommit=True)
 
 
 @contextmanager

@@ -131,6 +131,21 @@ async def test_a_role_too_small_is_not_allowed(world, web):
         lambda id: "",
         lambda id: "site.people:../../x",
     ],
+    ids=[
+        "newline",
+        "long",
+        "homoglyph",
+        "capitals",
+        "braces",
+        "hex",
+        "space",
+        "wide colon",
+        "NUL",
+        "stream",
+        "star",
+        "empty",
+        "dots",
+    ],
 )
 async def test_names_in_any_other_spelling_are_bad(world, web, spell):
     site = await world.site()

@@ -77,7 +77,7 @@ class Schema(AutoSchema):
         if "{" in self.path:
             statuses.add(404)
         if self.method in _WRITES:
-            statuses |= {403, 409, 413, 415}
+            statuses |= {403, 404, 409, 413, 415}
         if self.method in getattr(self.view, "versioned", ()):
             statuses.add(412)
         return sorted(statuses)

@@ -170,7 +170,7 @@ async def say(socket, **frame):
     await socket.send(json.dumps(frame))
 
 
-async def hear(socket, *ops, within=5.0):
+async def hear(socket, *ops, within=15.0):
     """The next frame of one of these kinds."""
     async with asyncio.timeout(within):
         while True:

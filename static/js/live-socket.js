@@ -100,7 +100,7 @@ class LiveSocket extends HTMLElement {
       this.#lastTick = performance.now();
       this.#tries = 0;
       noteServerTime(message.t);
-    } else if (message.op === "fragments") {
+    } else if (message.op === "fragments" || message.op === "resync") {
       if (this.#paused && this.#held.length < HELD_MOST) this.#held.push(message);
       else if (!this.#paused) this.#apply(message);
     } else if (message.op === "subscribed") {
@@ -113,7 +113,7 @@ class LiveSocket extends HTMLElement {
 
   #apply(message) {
     const held = this.#positions.get(message.topic) ?? 0;
-    if (message.position <= held) return;
+    if (message.op === "fragments" && message.position <= held) return;
     applyFragments(message.html);
     this.#positions.set(message.topic, message.position);
     for (const element of document.querySelectorAll("[data-topic]")) {

@@ -97,7 +97,8 @@ def test_no_page_lets_a_parameter_into_a_statement(world: World, caplog: pytest.
         member = world.cast["staff" if route.pattern.startswith("admin/") else "admin"]
         plain = partial(address, world, route, "here", member)
         hostile = "&".join(f"{quote(name)}={quote(VALUES[0])}" for name in NAMES)
-        known = "&".join(f"{name}={quote(value)}" for name, value in zip(("sort", "o", "q", "before", "cursor"), VALUES, strict=False))
+        pairs = zip(("sort", "o", "q", "before", "cursor"), VALUES, strict=False)
+        known = "&".join(f"{name}={quote(value)}" for name, value in pairs)
         for query in (hostile, known):
             with statements() as sent:
                 called = world.call(member, "GET", lambda plain=plain, query=query: f"{plain()}?{query}")

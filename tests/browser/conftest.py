@@ -68,7 +68,7 @@ def new_page(chromium: Browser, console: Console, complaints: list[str]) -> Iter
             viewport={"width": width, "height": height},
             reduced_motion="no-preference",
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)  # two cores shared with the rest of the suite
         contexts.append(context)
         page = watch(context.new_page(), complaints)
         if who is not None:

@@ -22,5 +22,5 @@ def _close_pools() -> None:
     """End the pools' threads while Python still runs: one that wakes during its last moments aborts the process."""
     from django.db.backends.postgresql.base import DatabaseWrapper
 
-    for pool in DatabaseWrapper._connection_pools.values():
+    for pool in DatabaseWrapper._connection_pools.values():  # type: ignore[attr-defined]
         pool.close(timeout=2)

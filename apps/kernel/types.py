@@ -32,7 +32,7 @@ class ActorKind(StrEnum):
 
     ANONYMOUS = "anonymous"
     PERSON = "person"
-    TOKEN = "token"  # a person's own API token: their identity, a narrower reach
+    TOKEN = "token"  # noqa: S105 - a person's own API token: their identity, a narrower reach
     MACHINE = "machine"
     SYSTEM = "system"
 

@@ -337,10 +337,8 @@ def _policy() -> None:
 @guard("production refusals")
 def _refusals() -> None:
     from console.settings import refusals
-    from tests.integration.security import test_production
 
     refusals.faults = lambda **_: []  # type: ignore[assignment]
-    test_production.faults = refusals.faults  # type: ignore[assignment]
 
 
 @guard("checks of sign-in settings")

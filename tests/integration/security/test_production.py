@@ -9,7 +9,7 @@ import pytest
 from django.core.checks import run_checks
 
 from console.env import ROOT
-from console.settings.refusals import faults
+from console.settings import refusals
 
 SOUND = {
     "SECRET_KEY": "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -78,7 +78,7 @@ def _faults(**changed):
         "valkey_url": SOUND["VALKEY_URL"],
         "admin_networks": ["10.0.0.0/8", "::1/128"],
     }
-    return faults(**{**sound, **changed})
+    return refusals.faults(**{**sound, **changed})
 
 
 @pytest.mark.parametrize(

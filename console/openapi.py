@@ -1,5 +1,6 @@
 """How the API describes itself: headers that every write takes, problems that every address may answer, ways to sign in."""
 
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_bearer_security_scheme_object
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.response import Response
 
 from apps.kernel.access import access, declared
 from apps.kernel.api import KEY_HEADER, VERSION_HEADER
@@ -140,6 +142,13 @@ class YamlUnlessAsked(DefaultContentNegotiation):
         return chosen, chosen.media_type
 
 
+@cache
+def _schema() -> Any:
+    from drf_spectacular.generators import SchemaGenerator
+
+    return SchemaGenerator().get_schema(request=None, public=True)
+
+
 def schema_view() -> Any:
     """The view of the schema; made late, as the library's module reads settings when it loads."""
     from drf_spectacular.views import SpectacularAPIView
@@ -152,5 +161,9 @@ def schema_view() -> Any:
         authentication_classes: list[Any] = []
         permission_classes: list[Any] = []
         content_negotiation_class = YamlUnlessAsked
+
+        def _get_schema_response(self, request: Any) -> Response:
+            # The same for everybody and costly to make, so a stranger must not be able to have it made again and again.
+            return Response(_schema())
 
     return SchemaView.as_view()

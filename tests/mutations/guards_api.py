@@ -42,13 +42,11 @@ def _limit() -> None:
     api._read = lambda stream: bytes(stream.read())
 
 
-@guard("JSON is strict")
-def _strict_json() -> None:
-    import json
+@guard("a field counts once")
+def _once() -> None:
+    from apps.kernel import api
 
-    from apps.kernel.api import StrictJson
-
-    StrictJson.parse = lambda self, stream, media_type=None, parser_context=None: json.loads(stream.read())
+    api._once = dict
 
 
 @guard("only JSON is read")
@@ -103,7 +101,7 @@ CASES = [
     Mutation("unknown fields are refused", f"{_BODIES}test_fields_that_nobody_may_set_are_refused[create_site]"),
     Mutation("text is clean", f"{_BODIES}test_unclean_text_is_refused_by_field[create_machine]"),
     Mutation("bodies have a limit", f"{_BODIES}test_bodies_over_the_limit_are_refused[create_site]"),
-    Mutation("JSON is strict", f"{_BODIES}test_bodies_that_are_no_object_are_refused"),
+    Mutation("a field counts once", f"{_BODIES}test_a_field_given_twice_is_refused[create_site]"),
     Mutation("only JSON is read", f"{_BODIES}test_bodies_of_another_type_are_refused"),
     Mutation("CSRF", f"{_CROSS}test_forged_writes_are_refused_everywhere[a plain form]"),
     Mutation("CSRF origin", f"{_CROSS}test_forged_writes_are_refused_everywhere[a cookie tossed by a subdomain]"),

@@ -3,6 +3,7 @@
 The console's set comes first and bounds the others, so that one virtual environment can hold all of them.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -32,7 +33,18 @@ def main() -> int:
         return 0
     command = [*npm, "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund"]
     subprocess.run(command, cwd=ROOT, check=True, timeout=LIMIT_S, env=_environment(npm), stdout=subprocess.DEVNULL)
+    lock = ROOT / "package-lock.json"
+    lock.write_text(clean_package_lock(lock.read_text()))
     return 0
+
+
+def clean_package_lock(text: str) -> str:
+    """The lock without addresses: where packages came from, and where their authors ask for money."""
+    lock = json.loads(text)
+    for package in lock["packages"].values():
+        for name in ("resolved", "funding"):
+            package.pop(name, None)
+    return json.dumps(lock, indent=2, ensure_ascii=False) + "\n"
 
 
 def compile_lock(name: str, more: list[str]) -> None:

@@ -33,7 +33,7 @@ def faults_in_package_lock(text: str) -> list[str]:
     packages = json.loads(text)["packages"]
     found = []
     for name, package in packages.items():
-        if "resolved" in package or "://" in str(package.get("version")):
+        if "resolved" in package or "://" in json.dumps(package):
             found.append(f"{name}: an address")
         if name and "integrity" not in package:
             found.append(f"{name}: no digest")
@@ -109,6 +109,8 @@ def test_a_planted_address_or_missing_digest_is_caught():
     lock = {"packages": {"": {}, "node_modules/a": {"version": "1.0.0", "integrity": "sha512-x"}}}
     assert faults_in_package_lock(json.dumps(lock)) == []
     lock["packages"]["node_modules/a"]["resolved"] = "https://packages.example/a.tgz"
+    assert faults_in_package_lock(json.dumps(lock)) == ["node_modules/a: an address"]
+    lock["packages"]["node_modules/a"] = {"version": "1.0.0", "integrity": "sha512-x", "funding": {"url": "https://a.example"}}
     assert faults_in_package_lock(json.dumps(lock)) == ["node_modules/a: an address"]
     lock["packages"]["node_modules/a"] = {"version": "1.0.0"}
     assert faults_in_package_lock(json.dumps(lock)) == ["node_modules/a: no digest"]

@@ -1,6 +1,8 @@
 # Two commands need nothing but Python 3.11: `make demo` and `make test`. The rest helps while changing the code.
 
 SHELL := /bin/sh
+# Without byte code on disk every start compiles the tree, and every test run rewrites its libraries, anew.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run test test-all lint fmt types arch vendor docs lock faults soak bench-base bench-smoke dump
 

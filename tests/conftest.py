@@ -49,12 +49,12 @@ def _guard_off(request: pytest.FixtureRequest) -> None:
 def django_db_modify_db_settings_parallel_suffix(
     request: pytest.FixtureRequest, django_db_modify_db_settings_xdist_suffix: None
 ) -> None:
-    """A run without a guard shares the engines of the run that started it, so it needs a database of its own."""
+    """A run without a guard has a database of its own in the engines of the run that started it."""
     if request.config.getoption("--guard-off"):
         from django.conf import settings
 
-        name = settings.DATABASES["default"]["NAME"]
-        settings.DATABASES["default"].setdefault("TEST", {})["NAME"] = f"test_{name}_off_{os.getpid()}"
+        given = os.environ.get("PILOTHOUSE_TEST_DATABASE") or f"test_pilothouse_off_{os.getpid()}"
+        settings.DATABASES["default"].setdefault("TEST", {})["NAME"] = given
 
 
 @pytest.fixture(autouse=True, scope="session")

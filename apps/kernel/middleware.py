@@ -128,7 +128,7 @@ class AccessDeclared(_Both):
         refusal = None
         try:
             access.enforce(request, found, kwargs)
-        except Exception as error:  # noqa: BLE001 - every refusal has one answer; a fault goes on
+        except Exception as error:
             refusal = problems.as_refusal(error)
             if refusal is None:
                 raise

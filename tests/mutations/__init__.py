@@ -4,6 +4,8 @@ import importlib
 import pkgutil
 from dataclasses import dataclass
 
+WORDS = ("-q", "-rfE", "--tb=line", "-p", "no:xdist", "-p", "no:cacheprovider")  # pytest's, for a run without a guard
+
 
 @dataclass(frozen=True)
 class Mutation:
@@ -11,6 +13,7 @@ class Mutation:
 
     guard: str
     test: str
+    migrates: bool = False  # the guard is in a migration, so the database must be made without it
 
 
 def load() -> list[Mutation]:

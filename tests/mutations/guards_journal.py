@@ -107,10 +107,10 @@ def _stale() -> None:
 
 
 CASES = [
-    Mutation("journal trigger", f"{_CHANGE}test_the_trigger_refuses_even_a_superuser"),
-    Mutation("journal trigger", f"{_CHANGE}test_the_trigger_refuses_the_owner"),
-    Mutation("journal truncate trigger", f"{_CHANGE}test_the_trigger_refuses_even_a_superuser"),
-    Mutation("journal missing grant", f"{_CHANGE}test_the_runtime_role_has_no_such_right"),
+    Mutation("journal trigger", f"{_CHANGE}test_the_trigger_refuses_even_a_superuser", migrates=True),
+    Mutation("journal trigger", f"{_CHANGE}test_the_trigger_refuses_the_owner", migrates=True),
+    Mutation("journal truncate trigger", f"{_CHANGE}test_the_trigger_refuses_even_a_superuser", migrates=True),
+    Mutation("journal missing grant", f"{_CHANGE}test_the_runtime_role_has_no_such_right", migrates=True),
     Mutation("journal idempotency key", f"{_KEYS}test_the_same_request_is_done_once_and_answered_twice"),
     Mutation("journal idempotency key", f"{_KEYS}test_the_same_request_eight_times_at_once_is_done_once"),
     Mutation("journal idempotency request check", f"{_KEYS}test_another_request_under_the_same_key_is_a_conflict"),

@@ -161,7 +161,12 @@ def page_of(served: Served, session: str = "", *, origin: str | None = "", heade
     cookie = [("Cookie", f"{COOKIE}={session}")] if session else []
     given = served.address if origin == "" else origin
     return connect(
-        served.socket + path, origin=given, additional_headers=[*cookie, *headers], compression=None, proxy=None, **options
+        served.socket + path,
+        origin=given,
+        additional_headers=[*cookie, *headers],
+        compression=None,
+        proxy=None,
+        **{"close_timeout": 3} | options,
     )
 
 

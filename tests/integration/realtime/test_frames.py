@@ -99,7 +99,7 @@ async def test_closed_without_growth_and_nobody_else_minds(world, web, attack):
         async with page_of(web, session, max_queue=None) as socket:
             with contextlib.suppress(ConnectionClosed):
                 await send(socket)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(8):
                 await socket.wait_closed()
             # A peer that is still sending when we close may see its connection reset before our code.
             assert socket.close_code in codes | {1006}

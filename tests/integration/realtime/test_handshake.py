@@ -1,5 +1,7 @@
 """Attack 19 and the page's half of 20: handshakes that no page of ours makes."""
 
+import asyncio
+
 import pytest
 from websockets.exceptions import InvalidStatus
 
@@ -109,10 +111,11 @@ async def test_one_person_has_so_many_sockets_and_no_more(world, web):
         for _ in range(64):
             opened.append(await page_of(web, session))
         last = await page_of(web, session)
-        await last.wait_closed()
+        opened.append(last)
+        async with asyncio.timeout(5):
+            await last.wait_closed()
         assert last.close_code == 4429
         async with page_of(web, other) as socket:
             assert (await follow(socket, f"site.journal:{site.id}"))["op"] == "subscribed"
     finally:
-        for socket in opened:
-            await socket.close()
+        await asyncio.gather(*(socket.close() for socket in opened))

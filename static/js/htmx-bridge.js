@@ -44,8 +44,28 @@ const MORPH = {
   },
 };
 
+// Fields that a person has changed and not sent yet. What they chose is theirs, whatever the server draws meanwhile.
+const unsent = new Set();
+document.addEventListener("input", (event) => event.target.matches("input, select, textarea") && unsent.add(event.target));
+document.addEventListener("reset", (event) => forgetUnsent(event.target));
+
+function forgetUnsent(inside) {
+  for (const field of unsent) if (inside.contains(field) || !field.isConnected) unsent.delete(field);
+}
+
+function keepingUnsent(apply) {
+  const kept = [...unsent].map((field) => ({ field, value: field.value, checked: field.checked }));
+  const result = apply();
+  for (const { field, value, checked } of kept) {
+    const offered = field.tagName !== "SELECT" || [...field.options].some((option) => option.value === value);
+    if (offered) field.value = value;
+    if (checked !== undefined) field.checked = checked;
+  }
+  return result;
+}
+
 export function morph(target, fresh) {
-  window.Idiomorph.morph(target, fresh, MORPH);
+  keepingUnsent(() => window.Idiomorph.morph(target, fresh, MORPH));
   const now = document.getElementById(fresh.id) ?? target;
   if (now.isConnected) window.htmx.process(now);
 }
@@ -98,7 +118,7 @@ document.addEventListener("htmx:afterRequest", (event) => {
 });
 
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if (!ERROR_CODES.has(event.detail.xhr.status)) return;
+  if (!ERROR_CODES.has(event.detail.xhr.status)) return forgetUnsent(event.detail.requestConfig.elt);
   const slot = resultSlot(event.detail.requestConfig.elt);
   if (!slot) return;
   event.detail.shouldSwap = true;
@@ -137,5 +157,5 @@ function ownAct(apply) {
 
 window.htmx?.defineExtension("morph", {
   isInlineSwap: (style) => style === "morph",
-  handleSwap: (style, target, fragment) => style === "morph" && ownAct(() => [...window.Idiomorph.morph(target, fragment.firstElementChild ?? "", MORPH)]),
+  handleSwap: (style, target, fragment) => style === "morph" && ownAct(() => keepingUnsent(() => [...window.Idiomorph.morph(target, fragment.firstElementChild ?? "", MORPH)])),
 });

@@ -6,8 +6,10 @@ import { run } from "pilothouse/verbs";
 const SEQUENCE_MS = 1000;
 let prefixAt = -Infinity;
 
+// A field in a dialog that just closed keeps the focus until the next frame: who presses a key then is not editing it.
 function editing(target) {
-  return target instanceof Element && Boolean(target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]"));
+  const field = target instanceof Element && target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
+  return Boolean(field) && field.checkVisibility();
 }
 
 function singleKeysOff() {

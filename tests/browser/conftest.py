@@ -5,19 +5,19 @@ import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, sync_playwright
 
+from tests.browser import rewrites
 from tests.browser.server import PASSWORD, Console
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SIZE = {"width": 1440, "height": 900}
 
 
 @pytest.fixture(scope="session")
-def console() -> Iterator[Console]:
-    """The web process of this test worker."""
-    running = Console(f"browser_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
+def console(request: pytest.FixtureRequest) -> Iterator[Console]:
+    """The web process of this test worker, without the guard that the run is without."""
+    running = Console(f"browser_{os.getpid()}", guard_off=request.config.getoption("--guard-off"))
     try:
         running.start()
         yield running
@@ -26,9 +26,12 @@ def console() -> Iterator[Console]:
         shutil.rmtree(running.folder, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """One browser a worker; each test has its own context, hence its own cookies."""
+    """One browser a module; each test has its own context, hence its own cookies.
+
+    Not one a session: while Playwright runs, its loop counts as running in this thread, and Django refuses its database there.
+    """
     if not shutil.which("chromium"):
         pytest.skip("Debian's chromium is not installed; `make setup` installs it as root")
     with sync_playwright() as playwright:
@@ -56,23 +59,40 @@ def watch(page: Page, complaints: list[str]) -> Page:
     return page
 
 
+@pytest.fixture(scope="module")
+def signed_in() -> dict[str, StorageState]:
+    """The cookies of each role that has signed in, so that a module pays for each sign-in once."""
+    return {}
+
+
 @pytest.fixture
-def new_page(chromium: Browser, console: Console, complaints: list[str]) -> Iterator[Callable[..., Page]]:
-    """Opens a page in a fresh context: `new_page("admin", theme="dark")` is signed in, `new_page(None)` is not."""
+def new_page(
+    chromium: Browser, console: Console, complaints: list[str], signed_in: dict[str, StorageState]
+) -> Iterator[Callable[..., Page]]:
+    """Opens a page in a fresh context: `new_page("admin")` is signed in, `new_page(None)` is not.
+
+    Pages of one role share a session in a module; `own_session=True` signs in once more.
+    """
     contexts: list[BrowserContext] = []
 
-    def open_page(who: str | None, *, theme: str = "light", width: int = 1440, height: int = 900) -> Page:
+    def open_page(who: str | None, *, own_session: bool = False) -> Page:
+        known = None if own_session or who is None else signed_in.get(who)
         context = chromium.new_context(
             base_url=console.address,
-            color_scheme=theme,
-            viewport={"width": width, "height": height},
+            color_scheme="light",
+            viewport={"width": 1440, "height": 900},
             reduced_motion="no-preference",
+            storage_state=known,
         )
         context.set_default_timeout(30_000)  # two cores shared with the rest of the suite
         contexts.append(context)
+        for stem in rewrites.CHANGES:
+            context.route(f"**/static/js/{stem}.*js", rewrites.serve_changed)
         page = watch(context.new_page(), complaints)
-        if who is not None:
+        if who is not None and known is None:
             sign_in(page, who)
+            if not own_session:
+                signed_in[who] = context.storage_state()
         return page
 
     yield open_page

@@ -1,13 +1,16 @@
-"""Fills the database of the browser tests; run as a process of its own against that database."""
+"""Makes the tables, the collected files and the cast of the browser tests; a process of its own against its own database."""
 
 import sys
 
 import django
+from django.core.management import call_command
 
 
 def main(password: str) -> None:
     """One site with the whole cast, a second site for one of them, and somebody without any role."""
     django.setup()
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", verbosity=0, interactive=False)
     from apps.kernel.types import Role
     from tests.factories import accounts
 

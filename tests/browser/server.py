@@ -28,6 +28,7 @@ class Console:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="pilothouse-browser-")))
     port: int = field(default_factory=free_port)
     process: "subprocess.Popen[bytes] | None" = None
+    guard_off: str = ""
 
     @property
     def address(self) -> str:
@@ -47,6 +48,7 @@ class Console:
             "PILOTHOUSE_DATA": str(self.folder),
             "PILOTHOUSE_PUBLIC_URL": self.address,
             "PILOTHOUSE_HOSTS": "localhost,127.0.0.1",
+            "TESTS_GUARD_OFF": self.guard_off,
         }
 
     def _url(self, url: str) -> str:
@@ -55,17 +57,13 @@ class Console:
     def start(self) -> None:
         """Make the database, migrate, collect, seed, serve; returns when it answers."""
         self._make_database()
-        for command in (
-            ["manage.py", "migrate", "-v0"],
-            ["manage.py", "collectstatic", "-v0", "--noinput"],
-            ["-m", "tests.browser.seed", PASSWORD],
-        ):
-            self._run(command)
+        self._run(["-m", "tests.browser.seed", PASSWORD])
         self.serve()
 
     def serve(self) -> None:
         """Start the web process alone, and wait until it answers."""
-        command = [sys.executable, "-m", "uvicorn", "console.asgi:application", "--port", str(self.port), "--no-access-log"]
+        application = "tests.browser.unguarded:application" if self.guard_off else "console.asgi:application"
+        command = [sys.executable, "-m", "uvicorn", application, "--port", str(self.port), "--no-access-log"]
         log = (self.folder / "web.log").open("ab")
         self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
         deadline = time.monotonic() + READY_S
@@ -75,7 +73,7 @@ class Console:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """End the web process."""
+        """End the web process, and drop its database."""
         if self.process is not None:
             self.process.terminate()
             try:
@@ -83,6 +81,7 @@ class Console:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        self._execute(f'DROP DATABASE IF EXISTS "{self.database}" WITH (FORCE)')
 
     def _run(self, command: list[str]) -> None:
         done = subprocess.run(
@@ -92,10 +91,13 @@ class Console:
             raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
     def _make_database(self) -> None:
+        self._execute(f'DROP DATABASE IF EXISTS "{self.database}" WITH (FORCE)')
+        self._execute(f'CREATE DATABASE "{self.database}" OWNER pilothouse TEMPLATE template0')
+
+    def _execute(self, statement: str) -> None:
         engines = json.loads(os.environ[VARIABLE])
-        with psycopg.connect(engines["PILOTHOUSE_DATABASE_URL"], autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE IF EXISTS "{self.database}" WITH (FORCE)')
-            connection.execute(f'CREATE DATABASE "{self.database}" OWNER pilothouse TEMPLATE template0')
+        with psycopg.connect(engines["PILOTHOUSE_DATABASE_URL"], autocommit=True, connect_timeout=10) as connection:
+            connection.execute(statement.encode())
 
     def _answers(self) -> bool:
         try:

@@ -32,6 +32,7 @@ def test_an_admin_signs_in_grants_a_role_and_signs_out_by_keyboard_alone(new_pag
     choice = page.get_by_role("combobox", name="Role to give to reviewer-1")
     expect(choice).to_be_focused()
     page.keyboard.type("auditor")
+    expect(choice).to_have_value("auditor")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(row.locator("td").first).to_contain_text("auditor")

@@ -3,6 +3,7 @@
 An invitation looks the same whether or not the address is known: the person is made, or found, only when the link is used.
 """
 
+import hashlib
 from collections.abc import Iterable
 from uuid import UUID
 
@@ -99,16 +100,19 @@ def accept_as_new_person(*, link_text: str, name: str, password: str) -> Person 
     row = _open(link_text)
     person_id = new_id()
     # Before the look-up, and hashed in either case: neither answer nor time may tell whether the address is known.
+    # And before the lock: a hash takes long, and whoever holds a link could keep the whole site waiting with one after another.
     check_password_strength(password, Person(id=person_id, email=row.email, name=name))
+    hashed = make_password(password)
     actor = Actor(ActorKind.PERSON, person_id, name)
     with operation(actor, "accounts.accept_invitation") as act:
         site = lock_site(row.site_id)
         row = _open(link_text)  # again, now that the site's lock makes us the only one
         if person_by_email(row.email) is not None:
-            make_password(password)
             return None
         act.lock(events.site_stream(site.id), events.person_stream(person_id))
-        person = add_person(act, email=row.email, name=name, password=password, person_id=person_id)
+        person = add_person(act, email=row.email, name=name, password=None, person_id=person_id)
+        person.password = hashed
+        person.save(update_fields=["password"])
         member = Member(person.id, person.name, person.email, is_active=True, is_scripted=False, roles=frozenset())
         _accept(act, row, site_id=site.id, member=member)
         return person
@@ -118,7 +122,8 @@ def accept_invitation(*, actor: Actor, link_text: str, idempotency_key: str | No
     """Take the offered roles as the signed-in person of that address. Raises NotFound, Conflict."""
     if actor.kind is not ActorKind.PERSON or actor.id is None:
         raise NotSignedIn("Sign in first.")
-    with operation(actor, "accounts.accept_invitation", key=idempotency_key) as act:
+    request = {"link": hashlib.sha256(link_text.encode("utf-8", "surrogatepass")).hexdigest()}
+    with operation(actor, "accounts.accept_invitation", key=idempotency_key, request=request) as act:
         if act.is_replay:
             return
         row = _open(link_text)

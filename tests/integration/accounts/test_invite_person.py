@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.hashers import MD5PasswordHasher
 
 from apps.accounts import selectors
 from apps.accounts.models import Invitation, Person
@@ -9,6 +10,7 @@ from apps.accounts.selectors import find_open_invitation, invitation_link, roles
 from apps.accounts.services import (
     accept_as_new_person,
     accept_invitation,
+    invitations,
     invite_person,
     revoke_invitation,
     revoke_role,
@@ -198,6 +200,13 @@ class TestAnAddressThatIsKnownElsewhere:
         assert roles_of(outsider.id)[site.id] == {Role.VIEWER}
         assert facts() == ["person_invited", "invitation_accepted", "role_granted"]
 
+    def test_a_key_used_for_one_link_is_refused_for_another(self, viewer, invite, actor_of, refused):
+        first, second = invite(email=viewer.email), invite(email=viewer.email, roles=[Role.REVIEWER])
+        accept_invitation(actor=actor_of(viewer), link_text=first.text, idempotency_key="once")
+        for text in (second.text, "phi_nonsense"):
+            with refused(Conflict, "key_reused"):
+                accept_invitation(actor=actor_of(viewer), link_text=text, idempotency_key="once")
+
     def test_is_not_taken_by_somebody_else_who_is_signed_in(self, viewer, outsider, invite, actor_of, refused):
         made = invite(email=outsider.email)
         with refused(Conflict, "other_address"):
@@ -208,6 +217,18 @@ class TestAnAddressThatIsKnownElsewhere:
         accept_invitation(actor=actor_of(viewer), link_text=made.text)
         assert roles_of(viewer.id)[site.id] == {Role.VIEWER, Role.OPERATOR}
         assert facts() == ["person_invited", "invitation_accepted", "role_granted"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_site_is_not_locked_while_a_password_is_hashed(known, outsider, invite, monkeypatch):
+    """Whoever holds a link could keep every change of the site waiting behind one slow hash after another."""
+    done = []
+    encode, lock = MD5PasswordHasher.encode, invitations.lock_site
+    monkeypatch.setattr(MD5PasswordHasher, "encode", lambda *given: done.append("hash") or encode(*given))
+    made = invite(email=outsider.email if known else NEW)
+    monkeypatch.setattr(invitations, "lock_site", lambda site_id: done.append("lock") or lock(site_id))
+    accept(made.text)
+    assert done == ["hash", "lock"]
 
 
 def test_after_signing_in_the_used_link_leads_to_the_site(invite):

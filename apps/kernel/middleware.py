@@ -1,5 +1,6 @@
 """Correlation ids, forwarded headers, refusals, and access that is denied unless declared."""
 
+import codecs
 import re
 from collections.abc import Callable
 from typing import Any
@@ -101,6 +102,16 @@ class ForwardedHeaders(_Both):
                 request.scope["scheme"] = "https"  # type: ignore[attr-defined]
         for header in _FORWARDED:
             request.META.pop(header, None)
+
+
+class OnlyUtf8(_Both):
+    """Refuse a body in another encoding: Python has codecs that are no text, and a form read with one of them is a fault."""
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+        """Before anything reads the body."""
+        if request.method in {"GET", "HEAD"} or request.encoding is None or codecs.lookup(request.encoding).name == "utf-8":
+            return None
+        return problems.problem(request, 400, message="Send text as UTF-8. Nothing was changed.", code="wrong_encoding")
 
 
 class Refusals(_Both):

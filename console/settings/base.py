@@ -50,6 +50,7 @@ MIDDLEWARE = [
     "console.metrics.Measured",
     "apps.kernel.middleware.correlation",
     "apps.kernel.middleware.ForwardedHeaders",
+    "apps.kernel.middleware.OnlyUtf8",
     "apps.accounts.middleware.AdminNetworks",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -69,6 +69,13 @@ class AccountAdapter(DefaultAccountAdapter):
         """Where the other sessions can be seen to be gone."""
         return reverse("usersessions_list")
 
+    def is_safe_url(self, url: str | None) -> bool:
+        """Whether a page may send the browser there; not to what is no address at all, which the library fails over."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
     def get_reset_password_from_key_url(self, key: str) -> str:
         """Under the one public address, whatever host the request named."""
         path = reverse("account_reset_password_from_key", kwargs={"uidb36": "UID", "key": "KEY"})

@@ -7,6 +7,7 @@ Supervisors have threads of their own: a database that hangs must not make this 
 """
 
 import asyncio
+import logging
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,10 +25,12 @@ Message = dict[str, Any]
 Send = Callable[[Message], Coroutine[Any, Any, None]]
 Receive = Callable[[], Awaitable[Message]]
 
+_log = logging.getLogger(__name__)
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 LARGEST_BODY = 8 * 1024 * 1024
 BODY_WITHIN_S = 30.0
 SENT_WITHIN_S = 60.0
+ANSWERED_WITHIN_S = 35.0  # longer than PostgreSQL lets any of our transactions last: past it, PostgreSQL itself hangs
 PART_SIZE = 64 * 1024
 
 
@@ -64,9 +67,18 @@ class Pages(ASGIHandler):
             return  # the client went away
         threads = self._probes if scope["path"] in PROBES else self._threads
         loop = asyncio.get_running_loop()
-        context = copy_context()
-        for message in await loop.run_in_executor(threads, context.run, self._answer, scope, body, _sender(loop, send)):
-            await send(message)
+        context, reply = copy_context(), _Reply(send)
+        answer = loop.run_in_executor(threads, context.run, self._answer, scope, body, _sender(loop, reply.send))
+        await asyncio.wait({answer}, timeout=ANSWERED_WITHIN_S)
+        if not answer.done() and not reply.begun:
+            reply.given_up = True
+            if answer.cancel():  # it waited for a thread; one that has a thread goes on until what it waits for gives up
+                body.close()
+            _log.warning("a page was given up: no thread, or no database, within %.0f s", ANSWERED_WITHIN_S)
+            await _refuse(send, 503)
+            return
+        for message in await answer:
+            await reply.send(message)
 
     def _answer(self, scope: Mapping[str, Any], body: BinaryIO, send: Callable[[Message], None]) -> list[Message]:
         """Everything between the body and the answer, in this thread; what is streamed is sent from here."""
@@ -86,6 +98,22 @@ class Pages(ASGIHandler):
             return [_start(response), {"type": "http.response.body", "body": content}]
         finally:
             body.close()
+
+
+class _Reply:
+    """One answer: sent for its thread, or given up for taking too long, never both. Both are decided in the event loop."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.begun = False
+        self.given_up = False
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on. Raises TimeoutError when the answer was given up."""
+        if self.given_up:
+            raise TimeoutError
+        self.begun = True
+        await self._send(message)
 
 
 def _stream(response: HttpResponseBase, send: Callable[[Message], None]) -> None:
@@ -149,6 +177,7 @@ async def _body(receive: Receive) -> BinaryIO | None:
 
 async def _refuse(send: Send, status: int) -> None:
     """Answer without reading the rest, and close."""
-    response = HttpResponse(status=status, headers={"Connection": "close", "Cache-Control": "no-store"})
+    headers = {"Connection": "close", "Cache-Control": "no-store"} | ({"Retry-After": "5"} if status == 503 else {})
+    response = HttpResponse(status=status, headers=headers)
     await send(_start(response))
     await send({"type": "http.response.body", "body": b""})

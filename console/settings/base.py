@@ -100,6 +100,11 @@ def _database(url: str) -> dict[str, object]:
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             "connect_timeout": 5,
+            # A server that vanished from the network ends a connection after some 25 s, not after two hours.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 20_000,
             "application_name": "pilothouse",
             "pool": {
                 "min_size": 1,

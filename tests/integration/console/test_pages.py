@@ -1,9 +1,13 @@
 """The handler of pages: bodies with a limit, streams with back-pressure, probes that a stuck database cannot hold up."""
 
 import asyncio
+import os
+import socket
 import threading
+import time
 
 import pytest
+from django.db import connection
 from django.http import HttpResponse, StreamingHttpResponse
 
 from console import pages
@@ -117,3 +121,46 @@ async def test_probes_are_answered_while_every_page_thread_is_stuck(handler, mon
     finally:
         stuck.set()
         await asyncio.gather(*held)
+
+
+async def test_a_page_that_hangs_is_given_up_in_time(handler, monkeypatch, settings):
+    """A database that hangs without ending the connection must not leave people, and those queued behind, waiting for ever."""
+    stuck, answer, asked = threading.Event(), handler.get_response, []
+
+    def get_response(request):
+        asked.append(request.path)
+        stuck.wait(timeout=20)
+        return answer(request)
+
+    monkeypatch.setattr(pages, "ANSWERED_WITHIN_S", 0.5)
+    monkeypatch.setattr(handler, "get_response", get_response)
+    try:
+        waiting = [call(handler, scope("/stuck")) for _ in range(settings.PAGE_THREADS * 2)]
+        given_up = await asyncio.wait_for(asyncio.gather(*waiting), timeout=5)
+    finally:
+        stuck.set()
+    assert {(status, headers[b"Retry-After"], len(sent)) for status, headers, _, sent in given_up} == {(503, b"5", 2)}
+    status, *_ = await call(handler, scope("/any"))
+    assert status == 404  # the threads are free again
+    assert len(asked) == settings.PAGE_THREADS + 1  # and nothing that was queued is done after all
+
+
+async def test_a_stream_that_began_is_not_given_up(handler, monkeypatch):
+    def parts():
+        for _ in range(4):
+            yield b"x" * pages.PART_SIZE
+            time.sleep(0.1)
+
+    monkeypatch.setattr(pages, "ANSWERED_WITHIN_S", 0.15)
+    monkeypatch.setattr(handler, "get_response", lambda request: StreamingHttpResponse(parts()))
+    status, _, body, _ = await call(handler, scope("/any"))
+    assert (status, len(body)) == (200, 4 * pages.PART_SIZE)
+
+
+def test_a_database_that_falls_silent_is_noticed(db):
+    """Without these a connection to a machine that vanished waits for two hours."""
+    connection.ensure_connection()
+    with socket.socket(fileno=os.dup(connection.connection.fileno())) as opened:
+        assert opened.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert 0 < opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 30
+        assert 0 < opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 30_000

@@ -260,7 +260,7 @@ LOGGING = {
     "formatters": {"json": {"()": "apps.kernel.logs.json_formatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": env.read("LOG_LEVEL")},
-    "loggers": {"django.request": {"level": "ERROR"}, "httpx": {"level": "WARNING"}},
+    "loggers": {"channels_redis": {"level": "WARNING"}, "django.request": {"level": "ERROR"}, "httpx": {"level": "WARNING"}},
 }
 EMAIL_URL = env.read("EMAIL_URL")
 DEFAULT_FROM_EMAIL = env.read("EMAIL_FROM")

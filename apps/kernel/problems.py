@@ -3,8 +3,14 @@
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.db import InterfaceError, OperationalError
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SynchronousOnlyOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -148,7 +154,8 @@ def problem(
             "retry_after_s": retry_after_s,
             "request": request,
         }
-        response = HttpResponse(render_to_string(template, context), status=status)
+        page = None if fragment else _page_inside(request, status, template, context)
+        response = HttpResponse(page or render_to_string(template, context), status=status)
     response.refusal_code = code or title.lower().replace(" ", "_")  # type: ignore[attr-defined]
     if allowed:
         response["Allow"] = ", ".join(allowed)
@@ -157,6 +164,19 @@ def problem(
     if status == 401:
         response["WWW-Authenticate"] = 'Bearer realm="pilothouse"'
     return response
+
+
+def _page_inside(request: HttpRequest, status: int, template: str, context: dict[str, Any]) -> str | None:
+    """The error inside the console, so that somebody signed in keeps their way. None where that needs what is not there."""
+    if status >= 500:
+        return None
+    try:
+        person = getattr(request, "user", None)
+        if person is None or not person.is_authenticated:
+            return None
+        return render_to_string(template, {**context, "layout": "base.html"}, request=request)
+    except (DatabaseError, InterfaceError, PoolTimeout, SynchronousOnlyOperation):
+        return None
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:

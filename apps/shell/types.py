@@ -81,6 +81,15 @@ THEME_COOKIE = "pilothouse_theme"
 
 
 @dataclass(frozen=True)
+class Told:
+    """A fact of the journal, the sentence that tells it, and its payload line by line."""
+
+    event: Any
+    sentence: str
+    facts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Word:
     """A state: its word, its drawing, and its kind: "" plain, "hum" a person's hands, "unk" not known."""
 

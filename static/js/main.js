@@ -11,3 +11,4 @@ import "pilothouse/held-table";
 import "pilothouse/hold-button";
 import "pilothouse/live-socket";
 import "pilothouse/passkey-words";
+import "pilothouse/site-clock";

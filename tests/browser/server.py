@@ -48,7 +48,7 @@ class Console:
             "PILOTHOUSE_DATA": str(self.folder),
             "PILOTHOUSE_PUBLIC_URL": self.address,
             "PILOTHOUSE_HOSTS": "localhost,127.0.0.1",
-            "TESTS_GUARD_OFF": self.guard_off,
+            "PILOTHOUSE_TEST_GUARD_OFF": self.guard_off,
         }
 
     def _url(self, url: str) -> str:
@@ -62,7 +62,7 @@ class Console:
 
     def serve(self) -> None:
         """Start the web process alone, and wait until it answers."""
-        application = "tests.browser.unguarded:application" if self.guard_off else "console.asgi:application"
+        application = "tests.guarded_asgi:web" if self.guard_off else "console.asgi:application"
         command = [sys.executable, "-m", "uvicorn", application, "--port", str(self.port), "--no-access-log"]
         log = (self.folder / "web.log").open("ab")
         self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)

@@ -104,7 +104,7 @@ def test_rows_keep_their_place_while_somebody_is_in_the_table(new_page: NewPage)
     page = _live(new_page("auditor"), "/sites/hall-b/journal/")
     admin.change("grant", "approver-1", "floor_operator")
     first = page.locator("#site-journal tr").first
-    expect(first).to_contain_text("floor_operator", timeout=3000)
+    expect(first).to_contain_text("was granted floor operator", timeout=3000)
     held = first.get_attribute("id")
     first.hover()
     admin.change("revoke", "approver-1", "floor_operator")

@@ -32,7 +32,7 @@ class MemberList(Endpoint):
 
     @extend_schema(responses=MemberPage, parameters=PAGING, operation_id="list_people")
     def get(self, request: Request, site_slug: str) -> Response:
-        """People who hold a role at the site, newest first."""
+        """People who hold a role at the site, by name."""
         only(request, "cursor", "limit")
         asked = request.query_params
         return rows(MemberRow, selectors.members_page(self.site.id, cursor=asked.get("cursor"), limit=asked.get("limit")))

@@ -1,19 +1,23 @@
 """Reads of people: their roles, preferences, invitations."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Prefetch
+from django.http import QueryDict
 from django.urls import reverse
 
-from apps.accounts.models import Invitation, Person, Preferences, RoleGrant
+from apps.accounts.models import ApiToken, Invitation, MachineCredential, Person, Preferences, RoleGrant
 from apps.accounts.types import NO_DIGEST, Display, Member, Secret, SecretKind, has_expired, is_revoked
 from apps.kernel import clock
-from apps.kernel.pagination import Page, by_id
+from apps.kernel.filters import Listing, Sort
+from apps.kernel.pagination import Page
 from apps.kernel.types import ANONYMOUS, Actor, ActorKind, Role
+
+_MEMBERS = Listing(sorts={"name": Sort("name")}, default_sort="name")
 
 
 def roles_of(person_id: UUID) -> dict[UUID, frozenset[Role]]:
@@ -55,13 +59,24 @@ def preferences_of(person_id: UUID) -> Display:
 
 
 def members_page(site_id: UUID, *, cursor: str | None = None, limit: str | None = None) -> Page[Member]:
-    """People who hold a role at the site, newest first. Raises Invalid for a wrong cursor."""
+    """People who hold a role at the site, by name. Raises Invalid for a wrong cursor."""
     held = RoleGrant.objects.filter(site_id=site_id)
     people = Person.objects.filter(id__in=held.values("person_id")).prefetch_related(
         Prefetch("grants", queryset=held.order_by("role"), to_attr="grants_here")
     )
-    page = by_id(people, cursor=cursor, limit=limit)
+    asked = QueryDict(mutable=True)
+    asked.update({name: word for name, word in (("cursor", cursor), ("limit", limit)) if word})
+    page = _MEMBERS.page(people, asked)
     return Page([_member(person, person.grants_here) for person in page.rows], page.next_cursor)  # type: ignore[attr-defined]
+
+
+def names_of(ids: Collection[UUID]) -> dict[UUID, str]:
+    """What people, machine credentials, tokens and invitations are called, by identifier. Four queries, however many."""
+    named: dict[UUID, str] = {}
+    if ids:
+        for table in (Invitation, ApiToken, MachineCredential, Person):
+            named.update(table.objects.filter(id__in=ids).values_list("id", "name"))
+    return named
 
 
 def find_member(site_id: UUID, person_id: UUID) -> Member | None:

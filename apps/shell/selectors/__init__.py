@@ -2,5 +2,6 @@
 
 from apps.shell.selectors.frame import HELP, NAVIGATION, display, frame
 from apps.shell.selectors.gallery import gallery_page
+from apps.shell.selectors.sentences import told
 
-__all__ = ["HELP", "NAVIGATION", "display", "frame", "gallery_page"]
+__all__ = ["HELP", "NAVIGATION", "display", "frame", "gallery_page", "told"]

@@ -57,7 +57,9 @@ def frame(request: HttpRequest) -> Frame:
     """Everything around the page of a signed-in person."""
     actor = actor_of(request)
     sites = accounts.sites_of(actor)
-    site = getattr(request, "site", None) or (sites[0] if sites else None)
+    site = getattr(request, "site", None)
+    if site is None or not actor.knows_site(site.id):  # an error page says nothing of a site that this person does not know
+        site = sites[0] if sites else None
     links = _site_links(request, actor, site)
     account_links = [_link(request, label, icon, name) for label, icon, name in ACCOUNT]
     roles = ", ".join(sorted(role.label for role in actor.roles_at(site.id))) if site else ""

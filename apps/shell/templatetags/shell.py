@@ -1,7 +1,7 @@
 """Tags of the shell: icons, ages, form controls, the frame of a page, the import map."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from apps.kernel import clock
 from apps.kernel.types import Role
 from apps.shell import selectors
-from apps.shell.types import Display, Frame
+from apps.shell.types import Display, Frame, Told
 
 register = template.Library()
 TINYKEYS = "vendor/tinykeys-3.1.0/tinykeys.module.js"
@@ -122,10 +122,9 @@ def others(roles: Iterable[Role]) -> list[Role]:
 
 
 @register.filter
-def facts(payload: Mapping[str, Any]) -> str:
-    """The payload of an event on one line."""
-    words = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in payload.items()}
-    return ", ".join(f"{name} {value}" for name, value in words.items() if value not in (None, "", {}))
+def told(events: Sequence[Any]) -> list[Told]:
+    """Facts of the journal with the sentence that tells each."""
+    return selectors.told(events)
 
 
 @register.filter

@@ -41,8 +41,3 @@ def test_a_browser_is_named_in_words() -> None:
     assert browser_words(agent) == "Chrome on Linux"
     assert browser_words("curl/8.5") == "curl/8.5"
     assert browser_words("") == "unknown"
-
-
-def test_payload_text_is_escaped() -> None:
-    shown = Template("{% load shell %}{{ payload|facts }}").render(Context({"payload": {"name": "<b>x</b>", "note": None}}))
-    assert shown == "name &lt;b&gt;x&lt;/b&gt;"

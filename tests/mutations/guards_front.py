@@ -1,0 +1,53 @@
+"""What protects a page in the browser, each switched off in turn: in the web process, or in the script that reaches the page."""
+
+from tests.browser import rewrites
+from tests.guards import guard
+from tests.mutations import Mutation
+
+_POLICY = "tests/browser/test_policy.py::"
+_LIVE = "tests/browser/test_live.py::"
+_KEYS = "tests/browser/test_keyboard.py::"
+
+
+@guard("script policy")
+def _script_policy() -> None:
+    from django.conf import settings
+
+    directives = settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]
+    directives["script-src"] = ["'self'", "'unsafe-inline'"]
+
+
+@guard("held order")
+def _held_order() -> None:
+    rewrites.CHANGES["held-table"] = ('return this.matches(":hover") || this.contains(document.activeElement)', "return false")
+
+
+@guard("morph keeps elements")
+def _morph() -> None:
+    """Put the fresh elements in the place of the old ones, as a plain swap would."""
+    rewrites.CHANGES["htmx-bridge"] = ("window.Idiomorph.morph(target, fresh, MORPH));", "target.replaceWith(fresh));")
+
+
+@guard("choices not sent yet")
+def _unsent() -> None:
+    rewrites.CHANGES["htmx-bridge"] = ("const kept = [...unsent].map(", "const kept = [].map(")
+
+
+@guard("late link said")
+def _late() -> None:
+    rewrites.CHANGES["live-socket"] = ("const STALE_MS = 3000;", "const STALE_MS = 3000000;")
+
+
+@guard("keys dead in fields")
+def _editing() -> None:
+    rewrites.CHANGES["keys"] = ("return Boolean(field) && field.checkVisibility();", "return false;")
+
+
+CASES = [
+    Mutation("script policy", f"{_POLICY}test_an_inline_script_is_refused_by_the_browser"),
+    Mutation("held order", f"{_LIVE}test_rows_keep_their_place_while_somebody_is_in_the_table"),
+    Mutation("morph keeps elements", f"{_LIVE}test_focus_and_an_open_question_survive_a_live_change"),
+    Mutation("choices not sent yet", f"{_LIVE}test_what_somebody_chose_survives_a_live_change_after_they_left_the_field"),
+    Mutation("late link said", f"{_LIVE}test_a_silent_link_is_said_and_a_cut_one_resumes_from_the_position"),
+    Mutation("keys dead in fields", f"{_KEYS}test_single_keys_are_dead_in_inputs_and_when_switched_off"),
+]

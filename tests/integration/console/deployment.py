@@ -45,6 +45,11 @@ def wait_for(condition: Callable[[], bool], within: float, what: str) -> None:
         time.sleep(0.05)
 
 
+def _as_from_a_terminal() -> None:
+    """A run in the background ignores Ctrl-C and hands that on, which `up` would rightly respect."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Deployment:
     """One data folder and the supervisor that runs it."""
 
@@ -81,6 +86,7 @@ class Deployment:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=_as_from_a_terminal,
         )
         assert self.up.stdout is not None
         said = ""

@@ -1,14 +1,17 @@
 """`/healthz`, `/readyz`, `/metrics`: for supervisors, proxies and Prometheus."""
 
+import sys
 from ipaddress import ip_address
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from apps.accounts import selectors as accounts
+from apps.kernel import problems
 from apps.kernel.access import access
-from apps.kernel.errors import NotFound
+from apps.kernel.errors import NotFound, Unavailable
 from apps.kernel.permissions import require
+from apps.shell.views import server_error
 from console import metrics, probes
 
 
@@ -49,6 +52,17 @@ def measures(request: HttpRequest) -> HttpResponse:
             raise NotFound("There is nothing here.")
         require(accounts.verify_token(token.strip()).actor, "kernel.read_metrics")
     return HttpResponse(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """What Django asks for an error outside every view: a database that does not answer is no fault of ours there either.
+
+    The view may have done its work by then (a session is saved after it), so nothing is said about what was changed.
+    """
+    if isinstance(problems.as_refusal(sys.exc_info()[1] or Exception()), Unavailable):
+        message = "The database does not answer. Look whether it was done before you repeat it."
+        return problems.answer(request, Unavailable(message))
+    return server_error(request)
 
 
 def _from_this_machine(request: HttpRequest) -> bool:

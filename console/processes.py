@@ -103,7 +103,10 @@ POSTGRES = Process(
     health=Health("postgres"),
     container=Container(
         image="postgres:18",
-        command=("postgres", "-c", "max_connections=50", "-c", "log_lock_waits=on"),
+        command=(
+            *("postgres", "-c", "max_connections=50", "-c", "log_lock_waits=on"),
+            *("-c", "log_min_error_statement=panic"),  # keys of sessions stand in statements
+        ),
         environment={
             "POSTGRES_PASSWORD": "${POSTGRES_PASSWORD:?}",
             "PILOTHOUSE_OWNER_PASSWORD": "${PILOTHOUSE_OWNER_PASSWORD:?}",

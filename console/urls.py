@@ -27,4 +27,4 @@ urlpatterns = [
 handler400 = "apps.shell.views.bad_request"
 handler403 = "apps.shell.views.forbidden"
 handler404 = "apps.shell.views.not_found"
-handler500 = "apps.shell.views.server_error"
+handler500 = "console.health.failed"

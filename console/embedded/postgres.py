@@ -53,7 +53,9 @@ SETTINGS: Mapping[str, str] = {
     "log_timezone": "'UTC'",
     "log_line_prefix": "'%m [%p] %q%u@%d '",
     "log_lock_waits": "on",
-    "log_min_duration_statement": "1000",
+    # No text of statements: keys of sessions and hashes stand in it. Slow ones are found in pg_stat_activity, by hand.
+    "log_min_duration_statement": "-1",
+    "log_min_error_statement": "panic",
     "tcp_keepalives_idle": "30",
     "client_connection_check_interval": "2s",
 }

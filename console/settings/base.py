@@ -49,6 +49,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "console.metrics.Measured",
     "apps.kernel.middleware.correlation",
+    # Around all that may refuse or fail, so that those pages have a policy, and may use its nonce, too.
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "apps.kernel.middleware.ForwardedHeaders",
     "apps.kernel.middleware.OnlyUtf8",
     "apps.accounts.middleware.AdminNetworks",
@@ -63,8 +66,6 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "apps.accounts.middleware.GuessLimits",
     "django_htmx.middleware.HtmxMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
     "apps.kernel.middleware.Refusals",
     "apps.kernel.middleware.AccessDeclared",
 ]

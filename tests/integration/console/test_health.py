@@ -1,7 +1,7 @@
 """What supervisors, proxies and Prometheus are told."""
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from apps.accounts.services import create_token
 from apps.kernel.types import Role
@@ -144,3 +144,40 @@ def test_a_token_reads_metrics_from_elsewhere(client, site, role, status):
     made = create_token(actor=factories.actor_of(person), person_id=person.id, site_id=site.id, role=role, name="Prometheus")
     response = client.get("/metrics", REMOTE_ADDR="192.0.2.7", headers={"Authorization": f"Bearer {made.text}"})
     assert response.status_code == status
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("method", "path"), [("post", "/me/preferences/"), ("get", "/account/login/")])
+def test_a_database_that_fails_outside_a_view_is_503_too(viewer, monkeypatch, method, path):
+    """A session is saved after the view, by a middleware, where nothing of ours catches the error."""
+
+    def fail(*_args, **_named):
+        raise OperationalError("the connection is closed")
+
+    browser = factories.client_of(viewer)
+    browser.raise_request_exception = False
+    monkeypatch.setattr("django.contrib.sessions.middleware.SessionMiddleware.process_response", fail)
+    response = getattr(browser, method)(path, {"theme": "dark"})
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert b"Look whether it was done" in response.content
+    assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
+
+
+@pytest.mark.django_db
+def test_a_fault_outside_a_view_stays_500(client, monkeypatch):
+    def fail(*_args, **_named):
+        raise KeyError("ours")
+
+    client.raise_request_exception = False
+    monkeypatch.setattr("django.contrib.sessions.middleware.SessionMiddleware.process_response", fail)
+    assert client.get("/account/login/").status_code == 500
+
+
+@pytest.mark.django_db
+def test_postgres_logs_no_statements():
+    """Keys of sessions stand in statements as text, and who has one of those is signed in."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('log_min_duration_statement'), current_setting('log_min_error_statement')")
+        assert cursor.fetchone() == ("-1", "panic")
+        cursor.execute("SELECT current_setting('log_statement'), current_setting('log_duration')")
+        assert cursor.fetchone() == ("none", "off")

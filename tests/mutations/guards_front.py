@@ -1,4 +1,4 @@
-"""What protects a page in the browser, each switched off in turn: in the web process, or in the script that reaches the page."""
+"""What protects a page in the browser, each switched off in turn: in the web process, or in the script the page gets."""
 
 from tests.browser import rewrites
 from tests.guards import guard

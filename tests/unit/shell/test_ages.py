@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.template import Context, Template
 
 from apps.kernel import clock
 from apps.shell.templatetags.shell import age, age_words, browser_words

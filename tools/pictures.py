@@ -55,7 +55,6 @@ SIGNED_IN = {
     "floor-empty": "/sites/hall-b/floor/",
     "components": "/help/components/",
     "people": "/sites/hall-b/people/",
-    "journal": "/sites/hall-b/journal/",
     "error-404": "/sites/hall-b/no-such-page/",
 }
 

@@ -28,6 +28,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings.embedded")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
+    from django.db.utils import OperationalError
 
     from console.env import BadSetting
 
@@ -35,6 +36,10 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except (ImproperlyConfigured, BadSetting) as error:
         sys.exit(f"Refused to start: {error}")
+    except OperationalError as error:
+        if "couldn't get a connection" not in str(error) or "--traceback" in sys.argv:
+            raise
+        sys.exit("No database answers: start the console with `manage.py up`, or ask `manage.py doctor`.")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,9 @@ class MachineForm(KeyedForm):
 
     name = forms.CharField(max_length=100, help_text="The bridge or worker that will use it.")
     subjects = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="What it may speak for, one kind:id a line."
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What it may speak for, one kind:id a line; the id is a UUID.",
     )
     days = forms.IntegerField(label="Days until it ends", initial=MACHINE_DAYS, min_value=1, max_value=MACHINE_DAYS_MOST)
 

@@ -42,7 +42,7 @@ def _status(parser: argparse.ArgumentParser) -> None:
 def _backup(parser: argparse.ArgumentParser) -> None:
     _data(parser)
     parser.add_argument("file", type=Path, help="archive to write; must not exist")
-    parser.add_argument("--with-secrets", action="store_true", help="include the secret key: keep the archive as safe as it")
+    parser.add_argument("--with-secrets", action="store_true", help="include the secret key: then keep the archive safe")
 
 
 def _restore(parser: argparse.ArgumentParser) -> None:

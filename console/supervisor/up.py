@@ -92,6 +92,8 @@ def _serving(plan: Plan) -> None:
     if plan.demo:
         for line in accounts_table(plan.folder.accounts):
             announce(line)
+    elif plan.folder.accounts.exists():
+        announce(f"Accounts made at the first start are in {plan.folder.accounts}")
     announce("Ctrl-C stops it.")
 
 

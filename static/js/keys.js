@@ -84,7 +84,7 @@ const bindings = {
   "Shift+R": single(() => follow("R")),
 };
 
-for (const letter of "ofdtrsjalp") {
+for (const letter of "abcdefghijklmnopqrstuvwxyz") {
   bindings[`g ${letter}`] = (event) => {
     if (editing(event.target) || singleKeysOff() || overlayOpen()) return;
     follow(`g ${letter}`);

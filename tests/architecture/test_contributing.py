@@ -69,8 +69,21 @@ def changed(tmp_path_factory) -> Path:
 
 def test_its_own_tests_and_those_of_the_tree_pass(changed):
     which = ["tests/integration/notices", "tests/integration/access", "tests/contract/api/test_schema.py"]
-    which += [f"tests/architecture/test_{name}.py" for name in ("file_kinds", "front_doors", "migrations", "templates")]
-    run(changed, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "notice or tree_keeps or in_the_tree", *which)
+    which += [
+        f"tests/architecture/test_{name}.py"
+        for name in ("file_kinds", "front_doors", "import_contracts", "migrations", "templates")
+    ]
+    run(
+        changed,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "notice or tree_keeps or in_the_tree or small_tree or every_model_has",
+        *which,
+    )
 
 
 def test_its_style_types_and_imports_pass(changed):

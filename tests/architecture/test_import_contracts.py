@@ -8,7 +8,7 @@ import pytest
 
 from tests.architecture.tree import ROOT, plant
 
-APPS = ("shell", "realtime", "ingest", "accounts", "journal", "kernel")
+APPS = sorted(path.parent.name for path in (ROOT / "apps").glob("*/__init__.py"))
 CLEAN = {f"apps/{app}/__init__.py": "" for app in APPS} | {
     "apps/__init__.py": "",
     "apps/kernel/types.py": "",

@@ -90,7 +90,7 @@ def clean_subjects(subjects: Sequence[str]) -> list[str]:
     for text in found:
         kind, _, subject_id = text.partition(":")
         if not (kind.isascii() and kind.isidentifier() and kind.islower() and parse_id(subject_id)):
-            raise Invalid("A subject is wrong.", fields={"subjects": ["Give each as kind:id, for instance robot:<its id>."]})
+            raise Invalid("A subject is wrong.", fields={"subjects": ["Give each as kind:id, for instance robot: and a UUID."]})
     if len(found) > SUBJECTS_MOST:
         raise Invalid("Too many subjects.", fields={"subjects": [f"Give at most {SUBJECTS_MOST}."]})
     return found

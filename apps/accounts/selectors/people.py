@@ -67,7 +67,7 @@ def members_page(site_id: UUID, *, cursor: str | None = None, limit: str | None 
     asked = QueryDict(mutable=True)
     asked.update({name: word for name, word in (("cursor", cursor), ("limit", limit)) if word})
     page = _MEMBERS.page(people, asked)
-    return Page([_member(person, person.grants_here) for person in page.rows], page.next_cursor)  # type: ignore[attr-defined]
+    return Page([_member(person, person.grants_here) for person in page.rows], page.next_cursor)
 
 
 def names_of(ids: Collection[UUID]) -> dict[UUID, str]:

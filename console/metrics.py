@@ -1,5 +1,6 @@
 """What Prometheus reads. With PROMETHEUS_MULTIPROC_DIR, set by the supervisor, the figures of all processes are added up."""
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,21 @@ from console import env
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+_FILES = ("counter", "histogram", "gauge_livesum")  # the kinds of figures below
+_ALLOCATED = 256 * 1024
+
+
+def _allocate() -> None:
+    """Claim the space of this process's files: figures are written through memory, where a full disk kills the process."""
+    for kind in _FILES:
+        with (Path(env.METRICS_FOLDER) / f"{kind}_{os.getpid()}.db").open("ab") as file:
+            os.posix_fallocate(file.fileno(), 0, _ALLOCATED)
+
+
+if env.METRICS_FOLDER:
+    _allocate()
+    os.register_at_fork(after_in_child=_allocate)
 
 REQUESTS = Counter("pilothouse_requests", "Requests answered.", ["method", "route", "status"])
 SECONDS = Histogram(

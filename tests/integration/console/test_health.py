@@ -1,5 +1,9 @@
 """What supervisors, proxies and Prometheus are told."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from django.db import OperationalError, connection
 
@@ -181,3 +185,30 @@ def test_postgres_logs_no_statements():
         assert cursor.fetchone() == ("-1", "panic")
         cursor.execute("SELECT current_setting('log_statement'), current_setting('log_duration')")
         assert cursor.fetchone() == ("none", "off")
+
+
+_FIGURES = """
+import os
+import django
+django.setup()
+from console import metrics
+def write():
+    metrics.REQUESTS.labels("GET", "any", "200").inc()
+    metrics.SECONDS.labels("any").observe(1)
+    metrics.POOL.labels("idle").set(1)
+write()
+child = os.fork()
+if child == 0:
+    write()
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_figures_have_their_space_before_a_disk_fills_up(tmp_path):
+    """Written through memory into a file with holes, they kill the process (SIGBUS) once the disk is full."""
+    run = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", _FIGURES], env=run, check=True, timeout=60)
+    files = list(tmp_path.iterdir())
+    assert len(files) == 6
+    assert [file.name for file in files if file.stat().st_blocks * 512 < file.stat().st_size] == []

@@ -8,7 +8,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON_FOUND = $$(PYTHON="$(PYTHON)" tools/find_python.sh)
 VENV := .venv/bin
-JOBS ?= 2
+# Three on two cores: many tests wait for real processes.
+JOBS ?= 3
 PYTEST := $(VENV)/python -m pytest
 RUN := $(VENV)/python manage.py up $(if $(PORT),--port $(PORT)) $(if $(DATA),--data $(DATA)) $(if $(WITH),--with $(WITH))
 

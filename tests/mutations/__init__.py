@@ -14,6 +14,7 @@ class Mutation:
     guard: str
     test: str
     migrates: bool = False  # the guard is in a migration, so the database must be made without it
+    slow: bool = False  # takes most of a minute, so it runs with the faults
 
 
 def load() -> list[Mutation]:

@@ -44,10 +44,12 @@ def _editing() -> None:
 
 
 CASES = [
-    Mutation("script policy", f"{_POLICY}test_an_inline_script_is_refused_by_the_browser"),
-    Mutation("held order", f"{_LIVE}test_rows_keep_their_place_while_somebody_is_in_the_table"),
-    Mutation("morph keeps elements", f"{_LIVE}test_focus_and_an_open_question_survive_a_live_change"),
-    Mutation("choices not sent yet", f"{_LIVE}test_what_somebody_chose_survives_a_live_change_after_they_left_the_field"),
-    Mutation("late link said", f"{_LIVE}test_a_silent_link_is_said_and_a_cut_one_resumes_from_the_position"),
-    Mutation("keys dead in fields", f"{_KEYS}test_single_keys_are_dead_in_inputs_and_when_switched_off"),
+    Mutation("script policy", f"{_POLICY}test_an_inline_script_is_refused_by_the_browser", slow=True),
+    Mutation("held order", f"{_LIVE}test_rows_keep_their_place_while_somebody_is_in_the_table", slow=True),
+    Mutation("morph keeps elements", f"{_LIVE}test_focus_and_an_open_question_survive_a_live_change", slow=True),
+    Mutation(
+        "choices not sent yet", f"{_LIVE}test_what_somebody_chose_survives_a_live_change_after_they_left_the_field", slow=True
+    ),
+    Mutation("late link said", f"{_LIVE}test_a_silent_link_is_said_and_a_cut_one_resumes_from_the_position", slow=True),
+    Mutation("keys dead in fields", f"{_KEYS}test_single_keys_are_dead_in_inputs_and_when_switched_off", slow=True),
 ]

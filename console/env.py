@@ -65,7 +65,13 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("TRUSTED_PROXIES", _natural, "0", "Number of our own reverse proxies in front; 0 ignores X-Forwarded-*."),
     Variable("LOG_LEVEL", str, "INFO", "Lowest level that is logged."),
     Variable("POOL_SIZE", _natural, "6", "Most PostgreSQL connections one process may hold."),
-    Variable("EMAIL_URL", str, "", "Mail server: smtp://user:password@host:port. Empty writes it to mail/ in the data folder.", True),
+    Variable(
+        "EMAIL_URL",
+        str,
+        "",
+        "Mail server: smtp://user:password@host:port. If empty, mail goes to mail/ in PILOTHOUSE_DATA.",
+        True,
+    ),
     Variable("EMAIL_FROM", str, "pilothouse@localhost", "Sender of mail."),
     Variable("SIMULATED_SITES", _boolean, "false", "Allow sites marked simulated (scripted accounts may act there)."),
 )

@@ -155,10 +155,12 @@ class DataFolder:
         write_private(self.run / "supervisor.json", {"pid": mine.pid, "started": mine.create_time(), "url": url})
 
     def holder(self) -> Holder | None:
-        """Who holds the folder, if the process that signed it still runs."""
+        """Who holds the folder, if the process that signed it still runs. Raises Fault where that may not be known."""
         try:
             found = json.loads((self.run / "supervisor.json").read_text())
             holder = Holder(int(found["pid"]), float(found["started"]), str(found["url"]))
+        except PermissionError as error:
+            raise Fault(f"{self.path} may not be read by {_user(os.geteuid())}: run this as its owner.") from error
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return holder if holder.alive() else None

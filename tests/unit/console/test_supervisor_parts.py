@@ -139,3 +139,15 @@ def test_accounts_are_shown_as_a_table(tmp_path: Path) -> None:
     assert accounts_table(path) == []
     write_private(path, [{"email": "ada@demo", "password": "long", "roles": ["viewer", "operator"]}])
     assert accounts_table(path)[-1].split() == ["ada@demo", "long", "viewer,", "operator"]
+
+
+def test_a_stranger_is_not_told_that_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`down` and `status` by another user must not take a folder they cannot read for one that stands still."""
+
+    def refuse(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    assert DataFolder(tmp_path).holder() is None
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(Fault, match="as its owner"):
+        DataFolder(tmp_path).holder()

@@ -79,11 +79,12 @@ def _versions(*, reachable: bool) -> Iterator[Finding]:
         yield Finding("versions", "valkey", version.get("valkey_version") or version.get("redis_version"))
 
 
+_START = f"Start the console with `manage.py up --data {settings.DATA}`"
 _ADVICE = {
-    "database": "Start the console with `manage.py up`, or mend PILOTHOUSE_DATABASE_URL.",
+    "database": f"{_START}, or mend PILOTHOUSE_DATABASE_URL.",
     "migrations": "Run `manage.py prepare` with the owner's address, or restart `manage.py up`, which does it.",
     "journal": "Run `manage.py journal verify`, and keep a copy of the database before anything else.",
-    "valkey": "Start the console with `manage.py up`, or mend PILOTHOUSE_VALKEY_URL.",
+    "valkey": f"{_START}, or mend PILOTHOUSE_VALKEY_URL.",
 }
 
 

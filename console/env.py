@@ -21,15 +21,6 @@ class BadSetting(ValueError):
     """A variable holds a value of the wrong kind. The message names the variable and the reason."""
 
 
-def _boolean(text: str) -> bool:
-    lowered = text.strip().lower()
-    if lowered in {"1", "true", "yes", "on"}:
-        return True
-    if lowered in {"0", "false", "no", "off", ""}:
-        return False
-    raise ValueError("give true or false")
-
-
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
@@ -73,7 +64,6 @@ VARIABLES: tuple[Variable, ...] = (
         True,
     ),
     Variable("EMAIL_FROM", str, "pilothouse@localhost", "Sender of mail."),
-    Variable("SIMULATED_SITES", _boolean, "false", "Allow sites marked simulated (scripted accounts may act there)."),
 )
 # The Prometheus library looks for this name itself, before any setting of ours is read.
 METRICS_FOLDER = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")

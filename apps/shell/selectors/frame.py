@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.accounts import selectors as accounts
 from apps.kernel.access import actor_of
 from apps.kernel.permissions import can
-from apps.kernel.types import Actor
+from apps.kernel.types import Actor, Role
 from apps.shell.types import THEME_COOKIE, THEMES, Display, Frame, KeyGroup, KeyLine, NavEntry, NavLink, SiteLink
 
 # A new part of the console is one line here: it then has its place in the rail, its key, its command and its line in the sheet.
@@ -18,6 +18,7 @@ NAVIGATION = (
     NavEntry("People", "people", "g p", "accounts:site_people", "accounts.view_people"),
     NavEntry("Machines", "machine", "", "accounts:machine_list", "accounts.view_machines"),
     NavEntry("Journal", "book", "g l", "journal:event_list", "journal.view"),
+    NavEntry("Settings", "gear", "", "accounts:site_settings", "accounts.view_site_settings"),
 )
 ACCOUNT = (
     ("Preferences", "theme", "accounts:preferences"),
@@ -72,7 +73,7 @@ def frame(request: HttpRequest) -> Frame:
         site_links,
         links,
         account_links,
-        _commands(site_links, account_links),
+        _commands(actor, site_links, account_links),
         key_groups(links),
     )
 
@@ -89,11 +90,13 @@ def _link(request: HttpRequest, label: str, icon: str, url_name: str, *arguments
     return NavLink(label, icon, keys, url, is_current=request.path.startswith(url))
 
 
-def _commands(sites: Sequence[SiteLink], account_links: Sequence[NavLink]) -> list[dict[str, Any]]:
+def _commands(actor: Actor, sites: Sequence[SiteLink], account_links: Sequence[NavLink]) -> list[dict[str, Any]]:
     """Entries of the command menu that are not links of the page. `verb` names one of static/js/verbs.js."""
     found: list[dict[str, Any]] = [
         {"label": site.name, "href": site.url, "where": "Switch site", "icon": "floor"} for site in sites if not site.is_current
     ]
+    if any(Role.ADMIN in held for held in actor.roles.values()):  # the page itself asks for the step-up
+        found.append({"label": "Make a site", "href": reverse("accounts:site_create"), "where": "Sites", "icon": "floor"})
     found += [{"label": link.label, "href": link.url, "where": "Your account", "icon": link.icon} for link in account_links]
     found += [{"label": label, "href": reverse(name), "where": "Help", "icon": icon} for label, icon, name in HELP]
     found += [

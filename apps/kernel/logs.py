@@ -26,7 +26,7 @@ def _mask(_logger: Any, _name: str, event: dict[str, Any]) -> dict[str, Any]:
     return event
 
 
-def _mask_text(_logger: Any, _name: str, line: str) -> str:
+def _mask_text(_logger: Any, _name: str, line: Any) -> str:
     return _SECRET_TEXT.sub(r"\1\2(masked)", line)
 
 

@@ -47,7 +47,7 @@ def test_works_with_everything_down(down):
     code, text = doctor("--json")
     found = json.loads(text)
     assert (code, found["ok"]) == (1, False)
-    assert found["next_step"].startswith("Start the console with `manage.py up`")
+    assert found["next_step"].startswith("Start the console with `manage.py up --data ")
     assert found["services"] == {
         "database": {"value": "does not answer", "ok": False},
         "valkey": {"value": "does not answer", "ok": False},

@@ -147,12 +147,14 @@ def faults(events: Iterable[tuple[Recorded, Head | None]]) -> Iterator[ChainFaul
 
 
 def _fault_in(stream: str, rows: Iterable[tuple[Recorded, Head | None]]) -> ChainFault | None:
-    sequence, digest, head = 0, GENESIS, None
+    sequence, digest, position, head = 0, GENESIS, 0, None
     for event, head in rows:
         fault = _fault_of(event, sequence, digest, head)
         if fault is not None:
             return fault
-        sequence, digest = event.sequence, event.digest
+        if event.position <= position:  # the head's lock orders appends, so positions rise within a stream
+            return ChainFault(stream, event.sequence, "its position does not follow that of the event before it")
+        sequence, digest, position = event.sequence, event.digest, event.position
     if head is not None and sequence < head[0]:
         return ChainFault(stream, sequence + 1, "the stream ends before its head")
     if head is not None and digest != head[1]:

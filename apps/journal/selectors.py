@@ -96,12 +96,22 @@ def trouble() -> str:
     return ""
 
 
+# A digest covers the site of its event; the head's own copy of it is checked against them.
+_ELSEWHERE = """
+    SELECT head.name, head.site_id, head.sequence, head.digest FROM journal_stream head
+    JOIN journal_event first ON first.stream = head.name AND first.sequence = 1
+    WHERE first.site_id IS DISTINCT FROM head.site_id ORDER BY head.name
+"""
+
+
 def chain_faults(*, chunk: int = 2000) -> Iterator[ChainFault]:
     """Walk every stream and yield the first fault of each. Short statements, so that it may run beside appends."""
     yield from faults(_events_with_heads(chunk))
     empty = Stream.objects.filter(~Exists(Event.objects.filter(stream=OuterRef("name"))), sequence__gt=0)
     for name in empty.order_by("name").values_list("name", flat=True):
         yield ChainFault(name, 1, "the stream ends before its head")
+    for row in Stream.objects.raw(_ELSEWHERE):
+        yield ChainFault(row.name, 1, "the stream is filed under another site than its events")
 
 
 def _events_with_heads(chunk: int) -> Iterator[tuple[Recorded, Head | None]]:

@@ -96,6 +96,7 @@ def _folder(options: argparse.Namespace) -> DataFolder:
 
 def run(name: str, options: argparse.Namespace) -> int:
     """Run one command; a fault becomes one line on stderr and a non-zero code."""
+    os.umask(0o077)  # whatever a child writes into the data folder is its owner's alone
     try:
         return COMMANDS[name][2](options)
     except Fault as fault:

@@ -1,5 +1,6 @@
 """`manage.py restore`: a new data folder from an archive. Nothing is in place until everything is."""
 
+import glob
 import os
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ def restore(file: Path, target: DataFolder) -> int:
         raise Fault(f"{file} was made by PostgreSQL {manifest['postgres']} and this is PostgreSQL {postgres.major()}.")
     partial = DataFolder(target.path.with_name(f".{target.path.name}.{os.getpid()}.restoring"))
     target.path.parent.mkdir(parents=True, exist_ok=True)
+    _forget_killed(target.path)
     try:
         partial.open()
         archive.unpack(file, partial.path)
@@ -40,6 +42,14 @@ def restore(file: Path, target: DataFolder) -> int:
         shutil.rmtree(partial.path, ignore_errors=True)
     announce(f"Restored into {target.path}. Start it with `manage.py up --data {target.path}`.")
     return 0
+
+
+def _forget_killed(target: Path) -> None:
+    """Remove what earlier restores into this folder left when they were killed: it holds a database and secrets."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.restoring"):
+        number = left.name.removesuffix(".restoring").rpartition(".")[2]
+        if number.isdigit() and not Path(f"/proc/{number}").exists():
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _load(folder: DataFolder) -> None:

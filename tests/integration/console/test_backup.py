@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,6 +77,16 @@ def test_backup_of_a_stopped_folder_with_its_secret(saved: tuple[Deployment, Pat
     assert third.run("restore", str(tmp_path / "two.tar")).returncode == 0
     assert (third.data / "secrets/secret_key").read_text() == "known"
     assert (third.data / "secrets/secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_restore_removes_what_a_killed_one_left(saved: tuple[Deployment, Path], tmp_path: Path) -> None:
+    _, file = saved
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
+    left, running = (tmp_path / f".new.{number}.restoring" for number in (ended.stdout.strip(), os.getpid()))
+    for folder in (left, running):
+        folder.mkdir()
+    assert Deployment(tmp_path / "new").run("restore", str(file)).returncode == 0
+    assert (left.exists(), running.exists()) == (False, True)
 
 
 def test_backup_never_replaces_a_file(saved: tuple[Deployment, Path]) -> None:

@@ -97,6 +97,14 @@ def test_the_trigger_refuses_the_owner(deployed, statement):
             "UPDATE journal_event SET sequence = sequence - 10 WHERE sequence > 10",
             ChainFault(STREAM, 1, "does not follow the event before it"),
         ),
+        (
+            "UPDATE journal_event SET position = -position WHERE sequence = 3",
+            ChainFault(STREAM, 3, "its position does not follow that of the event before it"),
+        ),
+        (
+            "UPDATE journal_stream SET site_id = gen_random_uuid()",
+            ChainFault(STREAM, 1, "the stream is filed under another site than its events"),
+        ),
         ("DELETE FROM journal_stream", ChainFault(STREAM, 1, "the stream has no head")),
         ("UPDATE journal_stream SET sequence = 2", ChainFault(STREAM, 3, "the stream goes on past its head")),
     ],

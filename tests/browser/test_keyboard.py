@@ -61,9 +61,10 @@ def _tab_to(page: Page, label: str) -> None:
 
 
 def _press_until_inside(page: Page, key: str, text: str) -> None:
+    page.wait_for_function("document.documentElement.dataset.ready === 'true'")  # keys do nothing before that
     for _ in range(30):
         page.keyboard.press(key)
-        if text in page.evaluate("document.activeElement.textContent"):
+        if text in page.evaluate("document.activeElement.closest('tr')?.textContent ?? ''"):
             return
     raise AssertionError(f"{text} cannot be reached by {key}")
 

@@ -9,8 +9,10 @@ from apps.accounts.selectors.credentials import (
 )
 from apps.accounts.selectors.people import (
     actor_of_person,
+    display_of,
     find_member,
     find_open_invitation,
+    find_person,
     find_used_invitation,
     invitation_link,
     members_page,
@@ -38,8 +40,10 @@ __all__ = [
     "SignIn",
     "Standing",
     "actor_of_person",
+    "display_of",
     "find_member",
     "find_open_invitation",
+    "find_person",
     "find_site",
     "find_used_invitation",
     "first_site",

@@ -52,9 +52,22 @@ def actor_of_person(person: Person, *, proved_at: datetime | None = None, second
     return Actor(ActorKind.PERSON, person.id, person.name, roles, proved_at, is_staff=staff, sites=tuple(sites.values()))
 
 
+def find_person(person_id: UUID) -> Person | None:
+    """The person with their preferences, in one query; None for nobody."""
+    return Person.objects.select_related("preferences").filter(pk=person_id).first()
+
+
 def preferences_of(person_id: UUID) -> Display:
     """What the person chose, or what everybody starts with."""
-    row = Preferences.objects.filter(person_id=person_id).first()
+    return _display(Preferences.objects.filter(person_id=person_id).first())
+
+
+def display_of(person: Person) -> Display:
+    """The same for a signed-in person, whose preferences were loaded with them: no query."""
+    return _display(getattr(person, "preferences", None))
+
+
+def _display(row: Preferences | None) -> Display:
     return Display(row.theme, row.density, row.single_keys) if row is not None else Display()
 
 

@@ -1,6 +1,7 @@
 """What frames a page: navigation, commands and the keyboard sheet, all from the tables below."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest
@@ -43,14 +44,20 @@ _EVERYWHERE = (
 )
 
 
+@lru_cache(maxsize=1024)
+def _address(url_name: str, *arguments: str) -> str:
+    """An address of ours; a page has some twenty, and they never change while a process lives."""
+    return reverse(url_name, args=list(arguments))
+
+
 def display(request: HttpRequest | None) -> Display:
     """How this person wants pages to look. Without a person, the theme last used in this browser; never fails."""
     kept = request.COOKIES.get(THEME_COOKIE, "") if request is not None else ""
     theme = kept if kept in THEMES else ""
-    actor = actor_of(request)
-    if not actor.is_known or actor.id is None:
+    person = getattr(request, "user", None)
+    if person is None or not person.is_authenticated:
         return Display(theme, "compact", single_keys=True)
-    chosen = accounts.preferences_of(actor.id)
+    chosen = accounts.display_of(person)
     return Display(chosen.theme if chosen.theme in THEMES else "", chosen.density, single_keys=chosen.single_keys)
 
 
@@ -65,7 +72,7 @@ def frame(request: HttpRequest) -> Frame:
     account_links = [_link(request, label, icon, name) for label, icon, name in ACCOUNT]
     roles = ", ".join(sorted(role.label for role in actor.roles_at(site.id))) if site else ""
     site_links = [
-        SiteLink(one.name, reverse("shell:floor", args=[one.slug]), site is not None and one.id == site.id) for one in sites
+        SiteLink(one.name, _address("shell:floor", one.slug), site is not None and one.id == site.id) for one in sites
     ]
     return Frame(
         site,
@@ -86,7 +93,7 @@ def _site_links(request: HttpRequest, actor: Actor, site: Any) -> list[NavLink]:
 
 
 def _link(request: HttpRequest, label: str, icon: str, url_name: str, *arguments: str, keys: str = "") -> NavLink:
-    url = reverse(url_name, args=list(arguments))
+    url = _address(url_name, *arguments)
     return NavLink(label, icon, keys, url, is_current=request.path.startswith(url))
 
 
@@ -96,14 +103,14 @@ def _commands(actor: Actor, sites: Sequence[SiteLink], account_links: Sequence[N
         {"label": site.name, "href": site.url, "where": "Switch site", "icon": "floor"} for site in sites if not site.is_current
     ]
     if any(Role.ADMIN in held for held in actor.roles.values()):  # the page itself asks for the step-up
-        found.append({"label": "Make a site", "href": reverse("accounts:site_create"), "where": "Sites", "icon": "floor"})
+        found.append({"label": "Make a site", "href": _address("accounts:site_create"), "where": "Sites", "icon": "floor"})
     found += [{"label": link.label, "href": link.url, "where": "Your account", "icon": link.icon} for link in account_links]
-    found += [{"label": label, "href": reverse(name), "where": "Help", "icon": icon} for label, icon, name in HELP]
+    found += [{"label": label, "href": _address(name), "where": "Help", "icon": icon} for label, icon, name in HELP]
     found += [
         {"label": "Light or dark", "verb": "theme", "keys": "t", "icon": "theme", "also": "theme display"},
         {"label": "Pause live, go on", "verb": "pause", "keys": "Space", "icon": "pause"},
         {"label": "Keyboard sheet", "verb": "keys", "keys": "?", "icon": "keys", "also": "shortcuts help"},
-        {"label": "Sign out", "post": reverse("account_logout"), "icon": "out", "also": "log out leave"},
+        {"label": "Sign out", "post": _address("account_logout"), "icon": "out", "also": "log out leave"},
     ]
     return found
 

@@ -1,39 +1,47 @@
-"""Messages to and from JSON text."""
+"""Messages to and from frames: binary frames are MessagePack, text frames are JSON, both of the same structs."""
 
 import msgspec
 
-from workers.protocol.messages import FromBridge, FromGateway, Message
+from workers.protocol.base import Message
+from workers.protocol.messages import FromBridge, FromGateway
 
-_ENCODER = msgspec.json.Encoder()
-_FROM_BRIDGE = msgspec.json.Decoder(FromBridge)
-_FROM_GATEWAY = msgspec.json.Decoder(FromGateway)
+_JSON, _PACK = msgspec.json.Encoder(), msgspec.msgpack.Encoder()
+_FROM_BRIDGE = {str: msgspec.json.Decoder(FromBridge), bytes: msgspec.msgpack.Decoder(FromBridge)}
+_FROM_GATEWAY = {str: msgspec.json.Decoder(FromGateway), bytes: msgspec.msgpack.Decoder(FromGateway)}
 
 
 class BadMessage(ValueError):
-    """Text that is no message of this protocol. The message says where it goes wrong and quotes nothing of it."""
+    """A frame that is no message of this protocol. The message says where it goes wrong and quotes nothing of it."""
 
 
 def encode(message: Message) -> str:
     """One message as the text of one frame."""
-    return _ENCODER.encode(message).decode()
+    return _JSON.encode(message).decode()
 
 
-def decode_from_bridge(text: str | bytes) -> FromBridge:
+def pack(message: Message) -> bytes:
+    """One message as one binary frame: the only form for pictures, and the cheaper one for samples."""
+    return _PACK.encode(message)
+
+
+def decode_from_bridge(frame: str | bytes) -> FromBridge:
     """What a bridge sent. Raises BadMessage."""
     try:
-        return _FROM_BRIDGE.decode(text)
+        return _FROM_BRIDGE[type(frame)].decode(frame)  # type: ignore[attr-defined, no-any-return]
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadMessage(_reason(error)) from None
+        raise BadMessage(_reason(error, frame)) from None
 
 
-def decode_from_gateway(text: str | bytes) -> FromGateway:
+def decode_from_gateway(frame: str | bytes) -> FromGateway:
     """What the gateway sent. Raises BadMessage."""
     try:
-        return _FROM_GATEWAY.decode(text)
+        return _FROM_GATEWAY[type(frame)].decode(frame)  # type: ignore[attr-defined, no-any-return]
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadMessage(_reason(error)) from None
+        raise BadMessage(_reason(error, frame)) from None
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, frame: str | bytes) -> str:
     # msgspec's own words name the field; those of other faults may quote what the peer sent.
-    return str(error)[:200] if isinstance(error, msgspec.ValidationError) else "this is no JSON"
+    if isinstance(error, msgspec.ValidationError):
+        return str(error)[:200]
+    return "this is no JSON" if isinstance(frame, str) else "this is no MessagePack"

@@ -142,14 +142,14 @@ def _readers_of_journal(actor: Actor, subject: SubjectRef) -> Hashable | None:
 
 
 def _site_people(subject: SubjectRef, manages: Hashable) -> str:
-    page = accounts.members_page(subject.id, limit="100")
+    page = accounts.members_page(subject.id)
     return render_to_string(
         "realtime/site_people.html", {"site": accounts.get_site(subject.id), "members": page.rows, "manages": manages}
     )
 
 
 def _site_machines(subject: SubjectRef, manages: Hashable) -> str:
-    page = accounts.machines_page(subject.id, limit="100")
+    page = accounts.machines_page(subject.id)
     return render_to_string(
         "realtime/site_machines.html", {"site": accounts.get_site(subject.id), "machines": page.rows, "manages": manages}
     )

@@ -92,6 +92,8 @@ async def test_pages_that_never_read_are_dropped(world, lasting):
             left = await asyncio.to_thread(web.insides)
             assert left["followers"] == 1, f"{left['followers'] - 1} that never read are still held"
             assert most - before < 50
+            if seconds == LONG_S:
+                assert written >= 0.9 * EVENTS_PER_SECOND * seconds, f"the attack was weaker than asked: {written} events"
             print(f"{written} events in {seconds} s to {SILENT} silent pages: memory +{most - before:.1f} MiB")
         finally:
             for one in silent:
@@ -132,7 +134,9 @@ async def test_pages_that_come_and_go_leave_nothing(world, lasting):
         await asyncio.sleep(max(0.0, began + number * 60 / CONNECTS_PER_MINUTE - time.monotonic()))
     await asyncio.gather(*running)
     await asyncio.sleep(5)
-    assert served >= 0.9 * number
+    assert served >= (0.99 if seconds == LONG_S else 0.9) * number  # the short form runs beside other tests
+    if seconds == LONG_S:
+        assert number >= 0.95 * CONNECTS_PER_MINUTE * seconds / 60, f"the attack was weaker than asked: {number} pages"
     after = await asyncio.to_thread(web.insides)
     assert {name: after[name] for name in ("followers", "topics", "groups", "addresses", "people")} == dict.fromkeys(
         ("followers", "topics", "groups", "addresses", "people"), 0

@@ -37,6 +37,7 @@ PACKAGES = (
     Package("@fontsource-variable/jetbrains-mono", "jetbrains-mono", ("files/jetbrains-mono-latin-wght-normal.woff2",)),
     Package("idiomorph", "idiomorph", ("dist/idiomorph.min.js",)),
     Package("tinykeys", "tinykeys", ("dist/tinykeys.module.js", "dist/tinykeys.module.js.map")),
+    Package("uplot", "uplot", ("dist/uPlot.iife.min.js", "dist/uPlot.min.css")),
     Package("axe-core", "axe-core", ("axe.min.js",)),
 )
 

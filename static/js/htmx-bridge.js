@@ -37,8 +37,10 @@ const MORPH = {
   ignoreActiveValue: true, // what a person is typing is theirs
   restoreFocus: true,
   callbacks: {
-    // An open menu, dialog or question is a choice of the person, not of the server.
-    beforeAttributeUpdated: (name, node) => !(name === "open" && node.matches("details, dialog")),
+    // An open menu, dialog or question is a choice of the person, not of the server. A row that was stepped to has its
+    // tabindex from the keyboard: without it the row would lose the focus.
+    beforeAttributeUpdated: (name, node, change) =>
+      !(name === "open" && node.matches("details, dialog")) && !(name === "tabindex" && change === "remove" && node === document.activeElement),
     // A table that someone is reading keeps its rows where they are.
     beforeNodeMorphed: (old, fresh) => !(old.tagName === "TBODY" && old.parentElement?.closest("held-table")?.hold(old, fresh)),
   },

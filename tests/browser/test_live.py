@@ -84,6 +84,19 @@ def test_focus_and_an_open_question_survive_a_live_change(new_page: NewPage) -> 
     admin.change("revoke", "teleoperator-1", "viewer")
 
 
+def test_a_row_stepped_to_keeps_the_focus_over_a_live_change(new_page: NewPage) -> None:
+    admin = Admin(new_page("admin"))
+    page = _live(new_page("auditor"), PEOPLE)
+    page.mouse.move(0, 0)
+    page.keyboard.press("j")
+    row = page.locator("tr:focus")
+    name = row.locator("th").inner_text()
+    admin.change("grant", "viewer-1", "reviewer")
+    expect(_row(page, "viewer-1").locator("td").first).to_contain_text("reviewer")
+    expect(page.locator("tr:focus th")).to_have_text(name)
+    admin.change("revoke", "viewer-1", "reviewer")
+
+
 def test_what_somebody_chose_survives_a_live_change_after_they_left_the_field(new_page: NewPage) -> None:
     admin = Admin(new_page("admin"))
     page = _live(new_page("admin"), PEOPLE)

@@ -28,6 +28,11 @@ def _morph() -> None:
     rewrites.CHANGES["htmx-bridge"] = ("window.Idiomorph.morph(target, fresh, MORPH));", "target.replaceWith(fresh));")
 
 
+@guard("focus of a row")
+def _row_focus() -> None:
+    rewrites.CHANGES["htmx-bridge"] = ('change === "remove"', "false")
+
+
 @guard("choices not sent yet")
 def _unsent() -> None:
     rewrites.CHANGES["htmx-bridge"] = ("const kept = [...unsent].map(", "const kept = [].map(")
@@ -47,6 +52,7 @@ CASES = [
     Mutation("script policy", f"{_POLICY}test_an_inline_script_is_refused_by_the_browser", slow=True),
     Mutation("held order", f"{_LIVE}test_rows_keep_their_place_while_somebody_is_in_the_table", slow=True),
     Mutation("morph keeps elements", f"{_LIVE}test_focus_and_an_open_question_survive_a_live_change", slow=True),
+    Mutation("focus of a row", f"{_LIVE}test_a_row_stepped_to_keeps_the_focus_over_a_live_change", slow=True),
     Mutation(
         "choices not sent yet", f"{_LIVE}test_what_somebody_chose_survives_a_live_change_after_they_left_the_field", slow=True
     ),

@@ -4,7 +4,11 @@ from django.apps import AppConfig
 
 
 class ControlConfig(AppConfig):
-    """Names the app."""
+    """Registers verbs and events."""
 
     name = "apps.control"
     label = "control"
+
+    def ready(self) -> None:
+        """Load what registers itself."""
+        from apps.control import events, permissions  # noqa: F401

@@ -37,4 +37,9 @@ app.conf.beat_schedule = {
         "options": {"expires": 6 * 3600},
     },
 }
+app.conf.beat_schedule["forget old samples"] = {
+    "task": "telemetry.forget_old_blocks",
+    "schedule": crontab(minute=47),
+    "options": {"expires": 1800},
+}
 app.autodiscover_tasks()

@@ -56,6 +56,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("TRUSTED_PROXIES", _natural, "0", "Number of our own reverse proxies in front; 0 ignores X-Forwarded-*."),
     Variable("LOG_LEVEL", str, "INFO", "Lowest level that is logged."),
     Variable("POOL_SIZE", _natural, "6", "Most PostgreSQL connections one process may hold."),
+    Variable("TELEMETRY_DAYS", _natural, "7", "Days for which stored samples of subjects are kept."),
     Variable(
         "EMAIL_URL",
         str,

@@ -4,7 +4,11 @@ from django.apps import AppConfig
 
 
 class TelemetryConfig(AppConfig):
-    """Names the app."""
+    """Registers verbs."""
 
     name = "apps.telemetry"
     label = "telemetry"
+
+    def ready(self) -> None:
+        """Load what registers itself."""
+        from apps.telemetry import permissions  # noqa: F401

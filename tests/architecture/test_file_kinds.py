@@ -18,6 +18,7 @@ ALSO = {
     "traces": {"importers", "exporters"},
     "datasets": {"importers", "exporters"},
     "accounts": {"adapters", "authentication"},
+    "telemetry": {"recording"},
 }
 # The kernel is no bounded context: its own closed list.
 KERNEL = set(

@@ -36,10 +36,10 @@ app.conf.beat_schedule = {
         "schedule": crontab(hour=3, minute=17),
         "options": {"expires": 6 * 3600},
     },
-}
-app.conf.beat_schedule["forget old samples"] = {
-    "task": "telemetry.forget_old_blocks",
-    "schedule": crontab(minute=47),
-    "options": {"expires": 1800},
+    "forget old samples": {
+        "task": "telemetry.forget_old_blocks",
+        "schedule": crontab(minute=47),
+        "options": {"expires": 1800},
+    },
 }
 app.autodiscover_tasks()

@@ -4,7 +4,11 @@ from django.apps import AppConfig
 
 
 class FleetConfig(AppConfig):
-    """Names the app."""
+    """Registers verbs and events."""
 
     name = "apps.fleet"
     label = "fleet"
+
+    def ready(self) -> None:
+        """Load what registers itself."""
+        from apps.fleet import events, permissions  # noqa: F401

@@ -2,6 +2,7 @@
 
 from apps.accounts.selectors.credentials import (
     machines_holding,
+    machines_named,
     machines_page,
     tokens_of,
     verify_machine,
@@ -52,6 +53,7 @@ __all__ = [
     "has_second_factor",
     "invitation_link",
     "machines_holding",
+    "machines_named",
     "machines_page",
     "members_page",
     "names_of",

@@ -20,6 +20,11 @@ def machines_page(site_id: UUID, *, cursor: str | None = None, limit: str | None
     return by_id(MachineCredential.objects.filter(site_id=site_id, revoked_at=None), cursor=cursor, limit=limit)
 
 
+def machines_named(site_id: UUID, name: str) -> list[MachineCredential]:
+    """The credential of one machine that is not revoked, if any."""
+    return list(MachineCredential.objects.filter(site_id=site_id, name=name, revoked_at=None))
+
+
 def tokens_of(person_id: UUID) -> list[ApiToken]:
     """A person's tokens that are not revoked, newest first, expired ones among them."""
     return list(ApiToken.objects.filter(person_id=person_id, revoked_at=None).select_related("site").order_by("-id"))

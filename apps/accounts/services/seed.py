@@ -40,7 +40,7 @@ def seed_deployment(accounts_file: Path, *, demo: bool) -> Sequence[SeededAccoun
     With `demo` there is a site marked simulated, with one person for each role; otherwise a site with one admin.
     """
     with transaction.atomic():
-        site, is_new = _simulated_site() if demo else _first_site()
+        site, is_new = _demo_site() if demo else _first_site()
         made = []
         for role in Role if demo else (Role.ADMIN,):
             email = f"{role.value.replace('_', '.')}@{DOMAIN}"
@@ -60,7 +60,13 @@ def _first_site() -> tuple[Site, bool]:
     return (found, False) if found else (create_site(actor=SEED, slug=SITE_SLUG, name=SITE_NAME), True)
 
 
-def _simulated_site() -> tuple[Site, bool]:
+def demo_site() -> Site:
+    """The site of the demo, made where it is missing. Raises Conflict where its name is taken by a real one."""
+    with transaction.atomic():
+        return _demo_site()[0]
+
+
+def _demo_site() -> tuple[Site, bool]:
     """The site of the demo: never one where people do real work."""
     for slug, name in ((SITE_SLUG, SITE_NAME), DEMO_SITE):
         found = find_site(slug)

@@ -16,7 +16,7 @@ class Command(BaseCommand):
         """What to do beside migrations."""
         parser.add_argument("--static", action="store_true", help="also collect static files")
         parser.add_argument("--seed", action="store_true", help="also make what an empty console needs")
-        parser.add_argument("--demo", action="store_true", help="also make the demo site and its accounts")
+        parser.add_argument("--demo", action="store_true", help="also make the demo site, its accounts and its robots")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Each step says what it did, into the log."""
@@ -25,3 +25,5 @@ class Command(BaseCommand):
             call_command("collectstatic", interactive=False, verbosity=0)
         if (options["seed"] or options["demo"]) and "seed" in get_commands():
             call_command("seed", demo=options["demo"])
+        if options["demo"]:
+            call_command("seed_fleet")

@@ -1,0 +1,64 @@
+import pytest
+
+from apps.fleet import selectors
+from apps.fleet.events import bridge_stream, robot_stream
+from apps.fleet.models import BootCursor, Episode, Robot
+from apps.journal import selectors as journal
+from apps.kernel.ids import new_id
+from tests.factories.accounts import make_site
+from tests.factories.fleet import connect, facts_of, machine_for, make_robot, make_robots, take
+from workers.protocol import EpisodeEnded, EpisodeStarted, NeedsReset, Outcome, WasReset
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def site():
+    return make_site(is_simulated=True)
+
+
+@pytest.fixture
+def robot(site):
+    return make_robot(site, "arm-01")
+
+
+@pytest.fixture
+def machine(site, robot):
+    return machine_for(site, [robot])
+
+
+@pytest.fixture
+def boot():
+    return new_id()
+
+
+@pytest.fixture
+def claim(machine, robot, boot):
+    return connect(machine, [robot], boot=boot)
+
+
+def started(episode=None, **given):
+    return EpisodeStarted(episode=episode or new_id(), task="pick", driver="policy", skill="pick@1", seed=7, **given)
+
+
+def test_an_episode_is_taken_and_shown(site, robot, machine, claim, boot):
+    episode = new_id()
+    ended = EpisodeEnded(episode=episode, outcome=Outcome.SUCCESS, steps=45)
+    assert take(machine, claim, facts_of(boot, robot, started(episode), ended)) == 2
+    row = Episode.objects.get(id=episode)
+    assert (row.outcome, row.steps, row.seed, row.device_ms) == ("success", 45, 7, 1_700_000_000_000)
+    detail = selectors.robot_detail(site.id, robot.id)
+    assert detail.episode is None
+    assert dict(detail.outcomes) == {"success": 1}
+    facts = journal.events_after(robot_stream(robot.id), 3)
+    assert [(fact.type, fact.payload["sequence"], fact.payload["boot"]) for fact in facts] == [
+        ("fleet.episode_started", 1, str(boot)),
+        ("fleet.episode_ended", 2, str(boot)),
+    ]
+
+
+def test_what_was_taken_is_taken_again_as_nothing(robot, machine, claim, boot):
+    facts = facts_of(boot, robot, started(), NeedsReset(reason="block on the floor"), WasReset())
+    assert [take(machine, claim, facts), take(machine, claim, facts)] == [3, 3]
+    assert len(journal.events_after(robot_stream(robot.id), 3)) == 3
+    assert BootCursor.objects.get(boot=boot).sequence == 3

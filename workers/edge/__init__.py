@@ -1,0 +1,1 @@
+"""Bridges: what speaks to the console beside robots and devices."""

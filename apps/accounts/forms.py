@@ -7,33 +7,10 @@ from django import forms
 
 from apps.accounts.models import Site
 from apps.accounts.types import DENSITIES, MACHINE_DAYS, MACHINE_DAYS_MOST, THEMES, TOKEN_DAYS, TOKEN_DAYS_MOST, parse_roles
-from apps.kernel.errors import Invalid
-from apps.kernel.ids import new_id
+from apps.kernel.forms import KeyedForm
 from apps.kernel.types import Actor, Role
 
 ROLES = [(role.value, role.label.capitalize()) for role in Role]
-
-
-class KeyedForm(forms.Form):
-    """A form that carries an idempotency key, so that sending it twice does the act once."""
-
-    idempotency_key = forms.CharField(max_length=100, required=False, widget=forms.HiddenInput, initial=lambda: str(new_id()))
-
-    @property
-    def key(self) -> str | None:
-        """The key, or None where the sender gave none."""
-        return self.cleaned_data["idempotency_key"] or None
-
-    def show(self, refusal: Invalid) -> None:
-        """Show what a service found wrong, each reason at its field."""
-        shown = False
-        for name, reasons in refusal.fields.items():
-            if name in self.fields:
-                self.add_error(name, list(reasons))
-                shown = True
-        if not shown:
-            reasons = [reason for found in refusal.fields.values() for reason in found]
-            self.add_error(None, [refusal.message, *reasons])
 
 
 class RoleForm(KeyedForm):

@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from apps.accounts import selectors, services
-from apps.accounts.forms import AcceptForm, KeyedForm
+from apps.accounts.forms import AcceptForm
 from apps.accounts.models import Invitation
 from apps.accounts.services.invitations import GONE
-from apps.accounts.views.answers import checked, page_or_part, tried
 from apps.kernel.access import access, actor_of
 from apps.kernel.errors import NotFound
+from apps.kernel.forms import KeyedForm, checked, page_or_part, tried
 from apps.kernel.types import ActorKind
 
 TEMPLATE = "accounts/invitation.html"

@@ -14,12 +14,13 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from apps.accounts import selectors, services
-from apps.accounts.forms import KeyedForm, PreferencesForm, TokenForm
+from apps.accounts.forms import PreferencesForm, TokenForm
 from apps.accounts.types import NewSecret
-from apps.accounts.views.answers import checked, page_or_part, secret_page, tried
+from apps.accounts.views.answers import secret_page
 from apps.kernel import clock
 from apps.kernel.access import access, actor_of
 from apps.kernel.errors import NotFound
+from apps.kernel.forms import KeyedForm, checked, page_or_part, tried
 from apps.kernel.ids import new_id
 
 TOKENS = "accounts/token_list.html"

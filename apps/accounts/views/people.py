@@ -15,9 +15,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from apps.accounts import selectors, services
-from apps.accounts.forms import InviteForm, KeyedForm, RemoveForm, RoleForm
-from apps.accounts.views.answers import checked, page_or_part, secret_page, tried
+from apps.accounts.forms import InviteForm, RemoveForm, RoleForm
+from apps.accounts.views.answers import secret_page
 from apps.kernel.access import SiteRequest, access, actor_of
+from apps.kernel.forms import KeyedForm, checked, page_or_part, tried
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role
 

@@ -9,8 +9,8 @@ from django.shortcuts import redirect
 
 from apps.accounts import services
 from apps.accounts.forms import SiteForm, SiteSettingsForm
-from apps.accounts.views.answers import page_or_part, tried
 from apps.kernel.access import SiteRequest, access, actor_of
+from apps.kernel.forms import page_or_part, tried
 from apps.kernel.types import Role
 
 

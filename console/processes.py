@@ -215,8 +215,21 @@ BEAT = Process(
         health=("CMD-SHELL", "grep -q celery /proc/1/cmdline"),
     ),
 )
+TAIL = Process(
+    name="tail",
+    command=("{python}", "manage.py", "journal", "tail"),
+    needs=("postgres", "prepare"),
+    pool=3,  # one for reactions, one that holds the tail, one to spare
+    container=Container(
+        image=_IMAGE,
+        command=("python", "manage.py", "journal", "tail"),
+        environment=_serving(3),
+        volumes=("seal:/app/var/seal",),
+        health=("CMD-SHELL", "grep -q journal /proc/1/cmdline"),
+    ),
+)
 
-PROCESSES: tuple[Process, ...] = (POSTGRES, VALKEY, ROLES, PREPARE, WEB, GATEWAY, WORKER, BEAT)
+PROCESSES: tuple[Process, ...] = (POSTGRES, VALKEY, ROLES, PREPARE, WEB, GATEWAY, WORKER, BEAT, TAIL)
 # What each serving process runs: application, largest WebSocket message, the protocol that bounds its sockets.
 APPLICATIONS: Mapping[str, tuple[str, int, str]] = {
     "web": ("console.asgi:application", 64 * 1024, "console.websocket:BrowserWebSocket"),

@@ -51,6 +51,51 @@ class Event(models.Model):
         return f"{self.type} {self.stream}/{self.sequence}"
 
 
+class TailEntry(models.Model):
+    """The place of one event in the one order over all streams, given once its transaction had committed."""
+
+    number = models.BigIntegerField(primary_key=True)
+    position = models.BigIntegerField(unique=True)
+
+    class Meta:
+        db_table = "journal_tail"
+
+    def __str__(self) -> str:
+        return f"{self.number}: position {self.position}"
+
+
+class TailState(models.Model):
+    """How far the tail has come: one row. Every event at or below `horizon` has a number, or was rolled back."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    number = models.BigIntegerField(default=0)
+    horizon = models.BigIntegerField(default=0)
+    caught_up_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "journal_tail_state"
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="journal_tail_state_one_row")]
+
+    def __str__(self) -> str:
+        return f"tail at {self.number}"
+
+
+class Cursor(models.Model):
+    """How far one reaction has come in the tail, and what holds it up."""
+
+    name = models.CharField(primary_key=True, max_length=100)
+    number = models.BigIntegerField(default=0)
+    fault = models.TextField(blank=True, default="")
+    failures = models.IntegerField(default=0)
+    moved_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "journal_cursor"
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.number}"
+
+
 class IdempotencyKey(models.Model):
     """A key an actor used for one verb, what was asked, and what was answered."""
 

@@ -18,6 +18,12 @@ TRIGGERS = ("journal_event_insert_only", "journal_event_no_truncate")
 _ENABLED = """
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'journal_event'::regclass AND tgname = ANY(%s) AND tgenabled = 'O'
 """
+# What never ran is as late as the first event is old.
+_LAG = """
+SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - coalesce(
+    (SELECT caught_up_at FROM journal_tail_state WHERE id = 1 AND caught_up_at > 'epoch'),
+    (SELECT recorded_at FROM journal_event ORDER BY position LIMIT 1)))), 0)
+"""
 
 
 def events_after(stream: str, sequence: int, *, most: int = 200) -> list[Recorded]:
@@ -77,6 +83,16 @@ def event_of_site(site_id: UUID, event_id: UUID) -> Recorded:
 def size() -> tuple[int, int]:
     """How many streams and events there are."""
     return Stream.objects.filter(sequence__gt=0).count(), Event.objects.count()
+
+
+def tail_lag_s() -> float:
+    """Seconds since the tail had numbered everything that was committed: under one while it keeps up.
+
+    It grows while events wait and while nobody holds the tail, with or without events; 0 for a journal without any.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_LAG)
+        return float(cursor.fetchone()[0])
 
 
 def trouble() -> str:

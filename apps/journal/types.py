@@ -43,3 +43,15 @@ class ChainFault:
     stream: str
     sequence: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """An event with its place in the order over all streams: `number` counts from 1 without gaps."""
+
+    number: int
+    position: int
+    stream: str
+    sequence: int
+    type: str
+    digest: bytes

@@ -12,7 +12,7 @@ from django.db.models import Model
 from apps.accounts.models import ApiToken, Invitation, MachineCredential, Person, Preferences, RoleGrant, SignInBudget, Site
 from apps.accounts.types import Secret, SecretKind
 from apps.journal import services as journal
-from apps.journal.models import Event, IdempotencyKey, Stream
+from apps.journal.models import Cursor, Event, IdempotencyKey, Stream, TailEntry, TailState
 from apps.kernel import clock
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role, system_actor
@@ -65,6 +65,16 @@ def _stream(site: Site, person: Person, name: str) -> Stream:
     return Stream.objects.get(name=make_event(site, person, name).stream)
 
 
+def _cursor(_site: Site, _person: Person, name: str) -> Cursor:
+    return Cursor.objects.get_or_create(name=name, defaults={"moved_at": clock.now()})[0]
+
+
+def _tail_entry(site: Site, person: Person, name: str) -> TailEntry:
+    made = make_event(site, person, name)
+    journal.catch_up()
+    return TailEntry.objects.get(position=made.position)
+
+
 def _grant(site: Site, person: Person, _name: str) -> RoleGrant:
     values = {"granted_at": clock.now()}
     return RoleGrant.objects.get_or_create(person=person, site=site, role=Role.VIEWER, defaults=values)[0]
@@ -89,9 +99,14 @@ FACTORIES: dict[str, Factory] = {
     "accounts.RoleGrant": _grant,
     "accounts.SignInBudget": _budget,
     "accounts.Site": lambda site, _person, _name: site,
+    "journal.Cursor": lambda _site, _person, name: Cursor.objects.get_or_create(name=name, defaults={"moved_at": clock.now()})[
+        0
+    ],
     "journal.Event": make_event,
     "journal.IdempotencyKey": _idempotency_key,
     "journal.Stream": _stream,
+    "journal.TailEntry": _tail_entry,
+    "journal.TailState": lambda *_: TailState.objects.get_or_create(defaults={"caught_up_at": clock.now()})[0],
 }
 
 

@@ -39,8 +39,11 @@ REACHED_BY = {
 NOT_REACHED = {
     "accounts.Preferences": "one for each person, found by who asks",
     "accounts.SignInBudget": "counts guesses by digest, shown to nobody",
+    "journal.Cursor": "how far a reaction has come, the console's own",
     "journal.IdempotencyKey": "found by who asks and the key given",
     "journal.Stream": "heads of streams, told through topics",
+    "journal.TailEntry": "places of events in the one order, the console's own",
+    "journal.TailState": "how far the tail has come, the console's own",
 }
 
 

@@ -1,31 +1,48 @@
-"""`manage.py journal verify`."""
+"""`manage.py journal tail|verify`."""
 
 import json
+import signal
 import sys
+import threading
 from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from apps.journal import selectors
+from apps.journal import selectors, services
 
 
 class Command(BaseCommand):
-    """Checks the journal against itself."""
+    """Runs the tail of the journal, and checks the journal against itself."""
 
-    help = "Check that no recorded fact was changed, removed or moved: exit code 0 when it holds, 1 when it does not."
+    help = "Number facts and hand them on (tail); check that none was changed, removed or moved (verify)."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """One word says what to do."""
         words = parser.add_subparsers(dest="what", required=True)
         verify = words.add_parser("verify", help="walk every stream and name the first fault of each")
-        for one in (parser, verify):
+        tail = words.add_parser("tail", help="number facts and run reactions until stopped")
+        tail.add_argument("--once", action="store_true", help="only what there is now")
+        for one in (parser, verify, tail):
             one.add_argument("--data", help="data folder of the deployment to speak to")
         verify.add_argument("--json", action="store_true", help="for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Verify."""
+        """Do it."""
+        getattr(self, f"_{options['what']}")(options)
+
+    def _tail(self, options: dict[str, Any]) -> None:
+        if options["once"]:
+            self.stdout.write(f"{services.catch_up()} new events.")
+            return
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        services.Tail(stop).run()
+
+    def _verify(self, options: dict[str, Any]) -> None:
+        """Exit code 0 when it holds, 1 when it does not."""
         found = list(selectors.chain_faults())
         streams, events = selectors.size()
         if options["json"]:

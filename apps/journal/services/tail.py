@@ -1,0 +1,118 @@
+"""The process `tail`: numbers events and hands them to reactions. One holds the tail at a time; others wait for it."""
+
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+import structlog
+from django.db import Error as DatabaseError
+from django.db import close_old_connections, connection
+from psycopg_pool import PoolTimeout
+
+from apps.journal.services.reacting import Reactor
+from apps.journal.services.sequencing import MOST_AT_ONCE, Sequencer
+
+LOCK = 0x70696C6F74  # an advisory lock of this database, by a number nobody else here uses
+BUSY_S = 0.02  # between steps while events arrive
+IDLE_S = 0.2
+LULL_S = 2.0  # so long after the last event it counts as idle
+POLL_S = 1.0
+_log = structlog.get_logger(__name__)
+
+
+def catch_up() -> int:
+    """Number all that has committed and bring every reaction up to it, on this thread's connection; how many were new.
+
+    For tests and commands. Raises RuntimeError while a tail process runs, which does it by itself.
+    """
+    connection.ensure_connection()
+    if not _take_lock(connection.connection):
+        raise RuntimeError("a tail process is running")
+    try:
+        sequencer, reactor, numbered = Sequencer(connection.connection), Reactor(), 0
+        sequencer.load()
+        while found := len(sequencer.step()):
+            numbered += found
+        while reactor.run():
+            pass
+        return numbered
+    finally:
+        _give_lock(connection.connection)
+
+
+class Tail:
+    """Runs until `stop` is set. Whatever it loses, it starts again from what the database says."""
+
+    def __init__(self, stop: threading.Event | None = None) -> None:
+        self.stop = stop or threading.Event()
+        self._grown = threading.Event()
+        self._troubled = False
+
+    def run(self) -> None:
+        """Hold the tail whenever it is free."""
+        reacting = threading.Thread(target=self._react_forever, name="tail-reactions", daemon=True)
+        reacting.start()
+        while not self.stop.is_set():
+            try:
+                with _own_connection() as own:
+                    self._hold(own)
+            except (psycopg.Error, RuntimeError, OSError) as error:
+                self._note_trouble(error)
+                self.stop.wait(POLL_S)
+        self._grown.set()
+        reacting.join(timeout=5)
+
+    def _hold(self, own: "psycopg.Connection[Any]") -> None:
+        while not _take_lock(own):
+            self._troubled = False
+            if self.stop.wait(POLL_S):
+                return
+        sequencer = Sequencer(own)
+        sequencer.load()
+        _log.info("the tail is held", number=sequencer.number)
+        self._troubled = False
+        busy_until = 0.0
+        while not self.stop.is_set():
+            found = sequencer.step()
+            if found:
+                busy_until = time.monotonic() + LULL_S
+                self._grown.set()
+            if len(found) < MOST_AT_ONCE:
+                self.stop.wait(BUSY_S if time.monotonic() < busy_until else IDLE_S)
+
+    def _react_forever(self) -> None:
+        reactor = Reactor()
+        while not self.stop.is_set():
+            self._grown.clear()
+            more = False
+            with suppress(DatabaseError, PoolTimeout):  # the sequencer says so already, and tries again as this does
+                more = reactor.run()
+            close_old_connections()
+            if not more:
+                self._grown.wait(POLL_S)
+        connection.close()
+
+    def _note_trouble(self, error: Exception) -> None:
+        if not self._troubled:
+            _log.warning("the tail stands still and will be tried again", fault=type(error).__name__, words=str(error)[:200])
+        self._troubled = True
+
+
+def _own_connection() -> "psycopg.Connection[Any]":
+    """A connection outside the pool: the lock on the tail lives as long as it does."""
+    given = connection.get_connection_params()
+    given = {name: value for name, value in given.items() if name not in ("cursor_factory", "context", "prepare_threshold")}
+    return psycopg.connect(**given, autocommit=True)
+
+
+def _take_lock(own: "psycopg.Connection[Any]") -> bool:
+    with psycopg.Cursor(own) as cursor:
+        row = cursor.execute("SELECT pg_try_advisory_lock(%s)", [LOCK]).fetchone()
+    return bool(row and row[0])
+
+
+def _give_lock(own: "psycopg.Connection[Any]") -> None:
+    with psycopg.Cursor(own) as cursor:
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])

@@ -1,21 +1,28 @@
 """Take what must not be lost: the facts that a bridge keeps on its disk until they are committed here."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
 from uuid import UUID
 
 from apps.accounts.types import VerifiedMachine
+from apps.control import services as control
+from apps.control.events import site_stream as site_stops
+from apps.control.types import Confirmation, Release
 from apps.fleet import events, projections
 from apps.fleet.lifecycle import EpisodeState, Known, OrderState, decide_fact
 from apps.fleet.models import BootCursor, Bridge, Episode, Order, Robot
 from apps.fleet.services.bridges import fenced, require_credential
 from apps.fleet.services.robots import state_of
-from apps.fleet.types import subject_name
+from apps.fleet.types import ROBOT, subject_name
 from apps.journal.services import Operation, operation
 from apps.journal.types import Payload
 from apps.kernel.permissions import require
 from apps.kernel.types import SubjectRef
 from workers import protocol
+
+OF_STOPS = (events.StopLatched, events.StopReleased)
 
 
 def take_facts(*, machine: VerifiedMachine, bridge_id: UUID, epoch: int, facts: protocol.Facts, received_at: datetime) -> int:
@@ -37,7 +44,7 @@ def take_facts(*, machine: VerifiedMachine, bridge_id: UUID, epoch: int, facts: 
         payloads = [
             decide_fact(fact, known, bridge_id=bridge_id, epoch=epoch, boot=facts.boot, received_at=received_at) for fact in new
         ]
-        _record(act, machine.site_id, payloads)
+        _record(act, machine, payloads)
         return new[-1].sequence
 
 
@@ -78,14 +85,39 @@ def _robots(machine: VerifiedMachine, bridge: Bridge, subjects: set[str]) -> lis
     return [row for row in found if subject_name(row.id) in names]
 
 
-def _record(act: Operation, site_id: UUID, payloads: Sequence[events.FromBridge]) -> None:
+def _record(act: Operation, machine: VerifiedMachine, payloads: Sequence[events.FromBridge]) -> None:
+    """Append each fact to its stream, and tell control what robots said of Stops, in the same transaction."""
     by_stream: dict[str, list[Payload]] = {}
     for payload in payloads:
         by_stream.setdefault(_stream_of(payload), []).append(payload)
-    act.lock(*by_stream)
+    of_stops = [payload for payload in payloads if isinstance(payload, OF_STOPS)]
+    # The stream of the site's Stops too, before the first append: all of a transaction's streams are locked at once.
+    act.lock(*by_stream, *([site_stops(machine.site_id)] if of_stops else []))
     for stream, facts in by_stream.items():
-        act.append(stream, facts, site_id=site_id)
+        act.append(stream, facts, site_id=machine.site_id)
     projections.apply_payloads(payloads)
+    for kind, run in groupby(of_stops, key=type):  # in the order said: one Stop may latch, be released, and latch again
+        _tell_control(act, machine.site_id, kind, list(run))
+
+
+def _tell_control(act: Operation, site_id: UUID, kind: type, run: Sequence[Any]) -> None:
+    if kind is events.StopLatched:
+        latched = [
+            Confirmation(one.stop_id, _subject(one, site_id), _time_of(one.received_ms), _time_of(one.ended_ms)) for one in run
+        ]
+        control.confirm_stops(actor=act.actor, site_id=site_id, said=latched)
+    else:
+        released = [Release(one.stop_id, _subject(one, site_id), _time_of(one.device_ms)) for one in run]
+        control.release_stops(actor=act.actor, site_id=site_id, said=released)
+
+
+def _subject(fact: events.StopLatched | events.StopReleased, site_id: UUID) -> SubjectRef:
+    return SubjectRef(ROBOT, fact.robot_id, site_id=site_id)
+
+
+def _time_of(milliseconds: int) -> datetime:
+    """A time by a bridge's clock; `decide_fact` kept it within what can be written."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _stream_of(payload: events.FromBridge) -> str:

@@ -1,5 +1,6 @@
 import pytest
 
+from apps.control.models import StopSubject
 from apps.fleet import selectors
 from apps.fleet.events import bridge_stream, robot_stream
 from apps.fleet.models import BootCursor, Episode, Robot
@@ -7,7 +8,7 @@ from apps.journal import selectors as journal
 from apps.kernel.ids import new_id
 from tests.factories.accounts import make_site
 from tests.factories.fleet import connect, facts_of, machine_for, make_robot, make_robots, take
-from workers.protocol import EpisodeEnded, EpisodeStarted, NeedsReset, Outcome, WasReset
+from workers.protocol import EpisodeEnded, EpisodeStarted, NeedsReset, Outcome, StopLatched, StopReleased, WasReset
 
 pytestmark = pytest.mark.django_db
 
@@ -62,3 +63,16 @@ def test_what_was_taken_is_taken_again_as_nothing(robot, machine, claim, boot):
     assert [take(machine, claim, facts), take(machine, claim, facts)] == [3, 3]
     assert len(journal.events_after(robot_stream(robot.id), 3)) == 3
     assert BootCursor.objects.get(boot=boot).sequence == 3
+
+
+def test_what_a_robot_says_of_a_stop_reaches_control_in_the_same_transaction(site, robot, machine, claim, boot):
+    stop = new_id()
+    latched = StopLatched(stop=stop, received_at_ms=1_700_000_000_100, ended_at_ms=1_700_000_000_180)
+    assert take(machine, claim, facts_of(boot, robot, latched, StopReleased(stop=stop), latched)) == 3
+    subject = StopSubject.objects.get(stop_id=stop, subject_id=robot.id)
+    assert subject.kind == "robot"
+    assert [fact.type for fact in journal.events_after(robot_stream(robot.id), 3)] == [
+        "fleet.stop_latched",
+        "fleet.stop_released",
+        "fleet.stop_latched",
+    ]

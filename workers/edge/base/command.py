@@ -18,6 +18,7 @@ def parser_of(about: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--config", type=Path, required=True, help="JSON: url, credential, bridge, subjects, state")
     parser.add_argument("--count", type=int, help="speak for the first so many of its subjects only")
+    parser.add_argument("--state", type=Path, help="folder for what must survive a restart (else beside the config file)")
     parser.add_argument("--log", type=Path, help="write what is said, heard and kept to this file, one JSON object a line")
     return parser
 
@@ -33,7 +34,7 @@ def main(kind: type[Bridge], *, parser: argparse.ArgumentParser | None = None, *
         config = read(options.config, most=options.count)
         if parser is not None:
             more["options"] = options
-        bridge = kind(config, folder=config.state_folder(options.config), log=options.log, **more)
+        bridge = kind(config, folder=options.state or config.state_folder(options.config), log=options.log, **more)
     except (Bad, AlreadyRuns, OSError, ValueError) as error:
         print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)  # noqa: T201 - a command speaks to its caller
         return 2

@@ -10,8 +10,10 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
-        """Register verbs and tell the kernel how a slug becomes a site."""
-        from apps.accounts import checks, permissions, selectors  # noqa: F401
+        """Register verbs and projected tables, and tell the kernel how a slug becomes a site."""
+        from apps.accounts import checks, permissions, projections, selectors  # noqa: F401
+        from apps.journal.services import projection
         from apps.kernel.access import use_site_finder
 
+        projection("accounts", projections.TABLES, projections.apply_recorded)
         use_site_finder(selectors.find_site)

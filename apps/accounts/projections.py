@@ -16,6 +16,16 @@ from apps.journal.events import decode
 from apps.journal.types import Payload, Recorded
 
 Event = TypeVar("Event", bound=Payload)
+# Every table that follows from facts, with the columns that do not.
+TABLES: dict[str, tuple[str, ...]] = {
+    "accounts_site": (),
+    "accounts_person": ("password", "last_login"),
+    "accounts_role_grant": (),
+    "accounts_invitation": (),
+    "accounts_preferences": (),
+    "accounts_api_token": ("last_used_at",),
+    "accounts_machine_credential": ("last_used_at",),
+}
 _APPLIERS: dict[type[Payload], Callable[[Any], None]] = {}
 
 

@@ -55,3 +55,25 @@ class Numbered:
     sequence: int
     type: str
     digest: bytes
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One projected table beside what the facts alone make of it. Digests are over all rows, in any order.
+
+    `missing` and `extra` show a few rows that the live table lacks, or has too many.
+    """
+
+    projection: str
+    table: str
+    rows: int
+    digest: str
+    replayed_rows: int
+    replayed_digest: str
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the live table is what the facts make."""
+        return (self.rows, self.digest) == (self.replayed_rows, self.replayed_digest)

@@ -16,6 +16,7 @@ from apps.journal.models import Cursor, Event, IdempotencyKey, Stream, TailEntry
 from apps.kernel import clock
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role, system_actor
+from tests.factories.telemetry import make_block, make_layout
 
 Factory = Callable[[Site, Person, str], Model]
 HOUR = timedelta(hours=1)
@@ -99,12 +100,12 @@ FACTORIES: dict[str, Factory] = {
     "accounts.RoleGrant": _grant,
     "accounts.SignInBudget": _budget,
     "accounts.Site": lambda site, _person, _name: site,
-    "journal.Cursor": lambda _site, _person, name: Cursor.objects.get_or_create(name=name, defaults={"moved_at": clock.now()})[
-        0
-    ],
+    "journal.Cursor": _cursor,
     "journal.Event": make_event,
     "journal.IdempotencyKey": _idempotency_key,
     "journal.Stream": _stream,
+    "telemetry.Block": lambda site, person, name: make_block(make_layout(site, person, name)),
+    "telemetry.Layout": make_layout,
     "journal.TailEntry": _tail_entry,
     "journal.TailState": lambda *_: TailState.objects.get_or_create(defaults={"caught_up_at": clock.now()})[0],
 }

@@ -35,13 +35,14 @@ from apps.accounts.selectors.sessions import (
     sessions_of,
     standing_of,
 )
-from apps.accounts.selectors.sites import find_site, first_site, get_site, sites_of
+from apps.accounts.selectors.sites import every_site_id, find_site, first_site, get_site, sites_of
 
 __all__ = [
     "SignIn",
     "Standing",
     "actor_of_person",
     "display_of",
+    "every_site_id",
     "find_member",
     "find_open_invitation",
     "find_person",

@@ -30,3 +30,8 @@ def sites_of(actor: Actor) -> list[Site]:
     if actor.sites:
         return [site for site in actor.sites if isinstance(site, Site)]
     return list(Site.objects.filter(id__in=list(actor.roles)).order_by("name"))
+
+
+def every_site_id() -> list[UUID]:
+    """Every site, oldest first: for the console's own parts, whose faults concern all of them."""
+    return list(Site.objects.order_by("id").values_list("id", flat=True))

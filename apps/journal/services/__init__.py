@@ -1,12 +1,25 @@
 """Appending facts. A service opens `operation(...)`, appends and projects inside it, and gets the same result on a retry.
 
 What has to happen because of a fact, after its commit, is a reaction: `react(name, types, handler)`.
+Tables that follow from facts are registered with `projection(name, tables, rebuild)`, so that a replay can make them again.
 """
 
 from apps.journal.services.appending import as_recorded, on_appended
 from apps.journal.services.keys import forget_old_keys
 from apps.journal.services.operations import Operation, operation
 from apps.journal.services.reacting import react
+from apps.journal.services.replaying import projection, replay
 from apps.journal.services.tail import Tail, catch_up
 
-__all__ = ["Operation", "Tail", "as_recorded", "catch_up", "forget_old_keys", "on_appended", "operation", "react"]
+__all__ = [
+    "Operation",
+    "Tail",
+    "as_recorded",
+    "catch_up",
+    "forget_old_keys",
+    "on_appended",
+    "operation",
+    "projection",
+    "react",
+    "replay",
+]

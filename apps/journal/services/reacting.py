@@ -110,7 +110,7 @@ def _batch(reaction: Reaction, *, most: int) -> bool:
         end = min(last, cursor.number + WINDOW)
         if end <= cursor.number:
             return False
-        rows = list(Event.objects.raw(_MATCHING, [cursor.number, end, sorted(reaction.types), most]))
+        rows: list[Any] = list(Event.objects.raw(_MATCHING, [cursor.number, end, sorted(reaction.types), most]))
         reached = end if len(rows) < most else rows[-1].number
         for row in rows:
             reaction.handler(as_recorded(row))

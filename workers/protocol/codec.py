@@ -10,6 +10,9 @@ _FROM_BRIDGE = {str: msgspec.json.Decoder(FromBridge), bytes: msgspec.msgpack.De
 _FROM_GATEWAY = {str: msgspec.json.Decoder(FromGateway), bytes: msgspec.msgpack.Decoder(FromGateway)}
 
 
+_AT = " - at "
+
+
 class BadMessage(ValueError):
     """A frame that is no message of this protocol. The message says where it goes wrong and quotes nothing of it."""
 
@@ -41,7 +44,12 @@ def decode_from_gateway(frame: str | bytes) -> FromGateway:
 
 
 def _reason(error: Exception, frame: str | bytes) -> str:
-    # msgspec's own words name the field; those of other faults may quote what the peer sent.
-    if isinstance(error, msgspec.ValidationError):
-        return str(error)[:200]
-    return "this is no JSON" if isinstance(frame, str) else "this is no MessagePack"
+    if not isinstance(error, msgspec.ValidationError):  # its words may quote what the peer sent
+        return "this is no JSON" if isinstance(frame, str) else "this is no MessagePack"
+    # Words of a failed validation name a type and a place of ours, but for these, which quote what was found instead.
+    words, _, place = str(error).rpartition(_AT)
+    if str(error).startswith("Object contains unknown field"):  # its place may be a part of the name
+        return "an unknown field"
+    if words.startswith(("Invalid value", "Invalid enum value")):
+        return f"an unknown value{_AT}{place}"[:200]
+    return str(error)[:200]

@@ -12,6 +12,7 @@ from workers.client.segment import SUFFIX, Segment
 from workers.protocol import Fact
 
 _NEW, _GONE = "new-", "gone-"
+STEP = 1000
 _log = logging.getLogger(__name__)
 
 
@@ -92,12 +93,23 @@ def _read(folder: Path, number: int, boot: UUID) -> list[Boot]:
     kept = [found] if found.waiting else []
     if late:
         _log.error("spool: facts %d to %d of boot %s are lost", found.last + 1, late[0].first - 1, boot)
-        kept.append(_placed(_copied(folder, number, late, after=0)))
+        kept.append(_placed(_copied(folder, _next_to(folder, number), late, after=0)))
         for segment in late:
             segment.path.unlink()
     if not found.waiting:
         found.remove()
     return kept
+
+
+def number_after(boots: list[Boot]) -> int:
+    """The number of a new boot. Numbers put boots in order, and leave room for one to be split."""
+    return (boots[-1].number // STEP + 1) * STEP if boots else STEP
+
+
+def _next_to(folder: Path, number: int) -> int:
+    while any(folder.glob(f"{number:08d}-*")):
+        number += 1
+    return number
 
 
 def renumbered(one: Boot, *, after: int) -> Boot:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from uuid import UUID
 
-from workers.client.boots import Boot, found_in, new_file, renumbered, sync_folder
+from workers.client.boots import Boot, found_in, new_file, number_after, renumbered, sync_folder
 from workers.client.segment import SUFFIX, Segment
 from workers.protocol import Fact, Facts, Resume
 from workers.protocol.facts import MOST_FACTS, AnyBody
@@ -37,7 +37,7 @@ class Spool:
         self._dirty = False
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._boots = found_in(folder)
-        self._boots.append(Boot(folder, self._boots[-1].number + 1 if self._boots else 1, boot))
+        self._boots.append(Boot(folder, number_after(self._boots), boot))
 
     @property
     def boot(self) -> UUID:

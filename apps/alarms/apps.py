@@ -4,7 +4,11 @@ from django.apps import AppConfig
 
 
 class AlarmsConfig(AppConfig):
-    """Names the app."""
+    """Registers verbs and events."""
 
     name = "apps.alarms"
     label = "alarms"
+
+    def ready(self) -> None:
+        """Load what registers itself."""
+        from apps.alarms import events, permissions  # noqa: F401

@@ -1,0 +1,145 @@
+"""Reads of alarms."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from apps.alarms.models import Alarm, AlarmSubject
+from apps.alarms.types import DEFINITIONS, UNSEEN, Priority, State
+from apps.kernel import filters
+from apps.kernel.errors import NotFound
+from apps.kernel.filters import Filter, Listing, Parameters
+from apps.kernel.pagination import Page
+from apps.kernel.selectors import SubjectWords, words_of
+from apps.kernel.types import SubjectRef
+
+SHOWN_SUBJECTS = 8  # of one alarm in a row; its count says how many there are
+MOST_STANDING = 200
+ALARMS = Listing(
+    filters=(
+        Filter("state", "state", filters.choice(State), "One state only."),
+        Filter("priority", "priority", filters.choice(["1", "2", "3", "4"]), "1 urgent to 4 advisory."),
+        Filter("definition", "definition", filters.choice(sorted(DEFINITIONS)), "One kind only."),
+        Filter("subject", "subjects__subject_id", filters.identifier, "Alarms of one subject."),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class AlarmRow:
+    """One alarm as a list shows it: with what it is about in words, and its first subjects."""
+
+    alarm: Alarm
+    about: SubjectWords
+    subjects: tuple[SubjectWords, ...]
+    more: int
+    is_hidden: bool = False
+
+    @property
+    def who(self) -> str:
+        """Whom it concerns, in a few words."""
+        if len(self.subjects) == 1 and not self.more:
+            return self.subjects[0].name
+        count = len(self.subjects) + self.more
+        return f"{count} subjects, {self.about.name}" if count else self.about.name
+
+
+@dataclass(frozen=True)
+class Strip:
+    """What the alarm line of every page says: counts of what waits for a person, the first of them, and since when."""
+
+    counts: tuple[tuple[Priority, int], ...]
+    first: tuple[AlarmRow, ...]
+    unseen: int
+    standing: int
+    shelved: int
+    oldest_at: datetime | None
+
+
+def standing_alarms(site_id: UUID) -> list[AlarmRow]:
+    """What stands at a site and is not shelved, by need: what nobody saw first, then priority, then the newest.
+
+    Three queries, and one for each kind of subject. One that a standing alarm of the same cause explains is marked hidden.
+    """
+    rows = list(
+        Alarm.objects.filter(site_id=site_id, closed_at=None, shelved_until=None).order_by("priority", "-id")[:MOST_STANDING]
+    )
+    rows.sort(key=lambda row: (not row.is_unseen, row.priority))
+    return in_words(rows)
+
+
+def in_words(rows: Iterable[Alarm]) -> list[AlarmRow]:
+    """Alarms with their subjects named: one query for subjects, one for each kind of them."""
+    rows = list(rows)
+    members: dict[UUID, list[AlarmSubject]] = {}
+    for one in AlarmSubject.objects.filter(alarm_id__in=[row.id for row in rows]).order_by("-is_active", "began_at", "id"):
+        members.setdefault(one.alarm_id, []).append(one)
+    shown = {row.id: members.get(row.id, [])[:SHOWN_SUBJECTS] for row in rows}
+    refs = [SubjectRef(row.cause_kind, row.cause_id) for row in rows]
+    refs += [SubjectRef(one.kind, one.subject_id) for some in shown.values() for one in some]
+    words = words_of(refs)
+    explained = {(row.definition, row.cause) for row in rows if row.active_count}
+    return [
+        AlarmRow(
+            row,
+            words[row.cause_kind, row.cause_id],
+            tuple(words[one.kind, one.subject_id] for one in shown[row.id]),
+            len(members.get(row.id, [])) - len(shown[row.id]),
+            is_hidden=_is_explained(row, explained),
+        )
+        for row in rows
+    ]
+
+
+def _is_explained(row: Alarm, explained: Collection[tuple[str, str]]) -> bool:
+    return row.known is not None and any((name, row.cause) in explained for name in row.known.hidden_by)
+
+
+def strip(site_id: UUID, *, most: int = 3) -> Strip:
+    """What the alarm line of a site says."""
+    rows = [row for row in standing_alarms(site_id) if not row.is_hidden]
+    waiting = [row for row in rows if row.alarm.is_unseen]
+    counts = tuple((rank, sum(row.alarm.priority == rank for row in waiting)) for rank in Priority)
+    return Strip(
+        counts=tuple((rank, count) for rank, count in counts if count),
+        first=tuple(waiting[:most]),
+        unseen=len(waiting),
+        standing=len(rows),
+        shelved=Alarm.objects.filter(site_id=site_id, closed_at=None).exclude(shelved_until=None).count(),
+        oldest_at=min((row.alarm.called_at for row in waiting), default=None),
+    )
+
+
+def alarms_page(site_id: UUID, parameters: Parameters) -> Page[AlarmRow]:
+    """Alarms of one site, newest first, over ones too. Raises Invalid."""
+    page = ALARMS.page(Alarm.objects.filter(site_id=site_id), parameters)
+    return Page(in_words(page.rows), page.next_cursor)
+
+
+def get_alarm(site_id: UUID, alarm_id: UUID) -> AlarmRow:
+    """One alarm. Raises NotFound."""
+    row = Alarm.objects.filter(id=alarm_id, site_id=site_id).first()
+    if row is None:
+        raise NotFound("There is nothing here.")
+    return in_words([row])[0]
+
+
+def shelved_alarms(site_id: UUID) -> list[AlarmRow]:
+    """What is shelved at a site, the one that shows again first."""
+    rows = Alarm.objects.filter(site_id=site_id, closed_at=None).exclude(shelved_until=None)
+    return in_words(rows.order_by("shelved_until", "id")[:MOST_STANDING])
+
+
+def active_among(subject_ids: Collection[UUID]) -> dict[UUID, tuple[str, ...]]:
+    """Which alarms hold for each of these subjects now, by definition: one query, for lists of subjects."""
+    rows = AlarmSubject.objects.filter(subject_id__in=subject_ids, is_active=True, alarm__closed_at=None)
+    found: dict[UUID, tuple[str, ...]] = {}
+    for subject_id, name in rows.order_by("alarm__priority", "alarm_id").values_list("subject_id", "alarm__definition"):
+        found[subject_id] = (*found.get(subject_id, ()), name)
+    return found
+
+
+def has_unseen(site_id: UUID) -> bool:
+    """Whether anything at a site waits for a person."""
+    return Alarm.objects.filter(site_id=site_id, closed_at=None, shelved_until=None, state__in=UNSEEN).exists()

@@ -3,12 +3,15 @@
 from django.urls import URLPattern, URLResolver, path
 
 from apps.accounts.api import machines, me, people, sites
+from apps.fleet.api import episodes, robots
 from apps.journal import api as journal
+from apps.telemetry import api as telemetry
 from console.openapi import schema_view
 
 app_name = "api"
 _SITE = "sites/<slug:site_slug>/"
 _PERSON = f"{_SITE}people/<uuid:person_id>/"
+_ROBOT = f"{_SITE}robots/<uuid:robot_id>/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", schema_view(), name="schema"),
     path("me/", me.MeDetail.as_view(), name="me"),
@@ -27,6 +30,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{_SITE}invitations/<uuid:invitation_id>/", people.InvitationDetail.as_view(), name="invitation"),
     path(f"{_SITE}machines/", machines.MachineList.as_view(), name="machine_list"),
     path(f"{_SITE}machines/<uuid:credential_id>/", machines.MachineDetail.as_view(), name="machine"),
+    path(f"{_SITE}subjects/<slug:subject_kind>/<uuid:subject_id>/series/", telemetry.SubjectSeries.as_view(), name="series"),
+    path(f"{_SITE}robots/", robots.RobotList.as_view(), name="robot_list"),
+    path(_ROBOT, robots.RobotDetail.as_view(), name="robot"),
+    path(f"{_ROBOT}bridge/", robots.RobotBridge.as_view(), name="robot_bridge"),
+    path(f"{_ROBOT}reset/", robots.RobotReset.as_view(), name="robot_reset"),
+    path(f"{_ROBOT}faults/", robots.RobotFaults.as_view(), name="robot_faults"),
+    path(f"{_ROBOT}faults/<str:fault>/", robots.RobotFault.as_view(), name="robot_fault"),
+    path(f"{_SITE}orders/<uuid:order_id>/", robots.OrderDetail.as_view(), name="order"),
+    path(f"{_SITE}episodes/", episodes.EpisodeList.as_view(), name="episode_list"),
+    path(f"{_SITE}episodes/<uuid:episode_id>/", episodes.EpisodeDetail.as_view(), name="episode"),
+    path(f"{_SITE}bridges/", episodes.BridgeList.as_view(), name="bridge_list"),
     path(f"{_SITE}journal/", journal.EventList.as_view(), name="event_list"),
     path(f"{_SITE}journal/<uuid:event_id>/", journal.EventDetail.as_view(), name="event"),
 ]

@@ -32,6 +32,11 @@ def events_after(stream: str, sequence: int, *, most: int = 200) -> list[Recorde
     return [as_recorded(row) for row in rows]
 
 
+def newest_events(stream: str, *, most: int = 50) -> list[Recorded]:
+    """The newest events of a stream, newest first."""
+    return [as_recorded(row) for row in Event.objects.filter(stream=stream).order_by("-sequence")[:most]]
+
+
 def heads(streams: Sequence[str]) -> dict[str, int]:
     """The last sequence of each stream; 0 for one that is empty."""
     found = dict(Stream.objects.filter(name__in=streams).values_list("name", "sequence"))

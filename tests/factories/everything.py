@@ -11,11 +11,13 @@ from django.db.models import Model
 
 from apps.accounts.models import ApiToken, Invitation, MachineCredential, Person, Preferences, RoleGrant, SignInBudget, Site
 from apps.accounts.types import Secret, SecretKind
+from apps.fleet.models import GatewayNode
 from apps.journal import services as journal
 from apps.journal.models import Cursor, Event, IdempotencyKey, Stream, TailEntry, TailState
 from apps.kernel import clock
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role, system_actor
+from tests.factories.fleet import bridge_row, cursor_row, episode_row, order_row, report_row, robot_row
 from tests.factories.telemetry import make_block, make_layout
 
 Factory = Callable[[Site, Person, str], Model]
@@ -100,6 +102,15 @@ FACTORIES: dict[str, Factory] = {
     "accounts.RoleGrant": _grant,
     "accounts.SignInBudget": _budget,
     "accounts.Site": lambda site, _person, _name: site,
+    "fleet.BootCursor": lambda site, _person, name: cursor_row(site, name),
+    "fleet.Bridge": lambda site, _person, name: bridge_row(site, name),
+    "fleet.Episode": lambda site, _person, name: episode_row(site, name),
+    "fleet.GatewayNode": lambda _site, _person, name: GatewayNode.objects.get_or_create(
+        name=name, defaults={"seen_at": clock.now()}
+    )[0],
+    "fleet.Order": lambda site, _person, name: order_row(site, name),
+    "fleet.Robot": lambda site, _person, name: robot_row(site, name),
+    "fleet.RobotReport": lambda site, _person, name: report_row(site, name),
     "journal.Cursor": _cursor,
     "journal.Event": make_event,
     "journal.IdempotencyKey": _idempotency_key,

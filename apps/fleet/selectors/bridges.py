@@ -7,6 +7,7 @@ from uuid import UUID
 from apps.fleet.models import Bridge, GatewayNode, Order, Robot
 from apps.fleet.types import BridgeSeen, OpenOrder, SiteSubject
 from apps.kernel import clock
+from apps.kernel.errors import NotFound
 
 
 def bridges_of(site_id: UUID) -> list[BridgeSeen]:
@@ -46,6 +47,14 @@ def open_orders(robot_ids: Sequence[UUID], *, now: datetime | None = None) -> li
     """Orders to these robots that are neither done nor too late, oldest first. One query."""
     rows = Order.objects.filter(robot_id__in=robot_ids, done_at=None, valid_until__gt=now or clock.now()).order_by("id")
     return [OpenOrder(row.id, row.robot_id, row.name, row.arguments, row.valid_until) for row in rows[:1000]]
+
+
+def order_of_site(site_id: UUID, order_id: UUID) -> Order:
+    """One order to a robot of one site. Raises NotFound."""
+    found = Order.objects.filter(site_id=site_id, id=order_id).first()
+    if found is None:
+        raise NotFound("There is nothing here.")
+    return found
 
 
 def gateways() -> list[tuple[str, datetime]]:

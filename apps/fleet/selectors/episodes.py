@@ -4,6 +4,7 @@ from uuid import UUID
 
 from apps.fleet.models import Episode
 from apps.fleet.types import EpisodeSeen
+from apps.kernel.errors import NotFound
 from apps.kernel.filters import Filter, Listing, Parameters, Sort, choice, identifier, moment
 from apps.kernel.pagination import Page
 from workers.protocol import Driver, Outcome
@@ -27,6 +28,14 @@ def episodes_page(site_id: UUID, parameters: Parameters) -> Page[EpisodeSeen]:
     """Episodes of a site as the parameters ask, with the names of their robots. One query. Raises Invalid."""
     page = EPISODES.page(Episode.objects.filter(site_id=site_id).select_related("robot"), parameters)
     return Page([episode_seen(row) for row in page.rows], page.next_cursor)
+
+
+def episode_of_site(site_id: UUID, episode_id: UUID) -> EpisodeSeen:
+    """One episode of one site. Raises NotFound."""
+    found = Episode.objects.filter(site_id=site_id, id=episode_id).select_related("robot").first()
+    if found is None:
+        raise NotFound("There is nothing here.")
+    return episode_seen(found)
 
 
 def episode_seen(row: Episode) -> EpisodeSeen:

@@ -125,6 +125,18 @@ def robot_log(site_id: UUID, robot_id: UUID, parameters: Parameters) -> Page[Rec
     return journal.event_page(site_id, _OfStream(parameters, robot_stream(robot_id)))
 
 
+def newest_facts(robot_id: UUID, *, most: int = 12) -> list[Recorded]:
+    """The newest facts of one robot, of a site that was judged. One query."""
+    return journal.newest_events(robot_stream(robot_id), most=most)
+
+
 def names_of_robots(robot_ids: Collection[UUID]) -> dict[UUID, str]:
     """Names of these robots. One query."""
     return dict(Robot.objects.filter(id__in=robot_ids).values_list("id", "name"))
+
+
+def simulated_robots(site_id: UUID) -> list[FloorRobot]:
+    """The simulated robots of a site by name, five hundred at most. One query."""
+    rows = floor_rows(Robot.objects.filter(site_id=site_id, is_simulated=True).order_by("name", "id"))
+    now = clock.now()
+    return [floor_robot(row, now) for row in rows[:500]]

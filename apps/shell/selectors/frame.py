@@ -16,6 +16,8 @@ from apps.shell.types import THEME_COOKIE, THEMES, Display, Frame, KeyGroup, Key
 # A new part of the console is one line here: it then has its place in the rail, its key, its command and its line in the sheet.
 NAVIGATION = (
     NavEntry("Floor", "floor", "g o", "shell:floor", "accounts.view_site"),
+    NavEntry("Robots", "arm", "g r", "fleet:robot_list", "fleet.view"),
+    NavEntry("Episodes", "run", "g e", "fleet:episode_list", "fleet.view"),
     NavEntry("People", "people", "g p", "accounts:site_people", "accounts.view_people"),
     NavEntry("Machines", "machine", "", "accounts:machine_list", "accounts.view_machines"),
     NavEntry("Journal", "book", "g l", "journal:event_list", "journal.view"),

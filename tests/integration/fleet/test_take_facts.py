@@ -2,12 +2,12 @@ import pytest
 
 from apps.control.models import StopSubject
 from apps.fleet import selectors
-from apps.fleet.events import bridge_stream, robot_stream
-from apps.fleet.models import BootCursor, Episode, Robot
+from apps.fleet.events import robot_stream
+from apps.fleet.models import BootCursor, Episode
 from apps.journal import selectors as journal
 from apps.kernel.ids import new_id
 from tests.factories.accounts import make_site
-from tests.factories.fleet import connect, facts_of, machine_for, make_robot, make_robots, take
+from tests.factories.fleet import connect, facts_of, machine_for, make_robot, take
 from workers.protocol import EpisodeEnded, EpisodeStarted, NeedsReset, Outcome, StopLatched, StopReleased, WasReset
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,1 @@
+"""Fleet over the API, by noun."""

@@ -45,7 +45,7 @@ class Recipe:
     highest: float = 0.56
 
 
-def demonstrate(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def demonstrate(recipe: Recipe) -> tuple[Observation, Observation]:
     """Observations and the expert's actions, row by row, of all demonstrations."""
     rows: list[Observation] = []
     actions: list[Action] = []
@@ -73,24 +73,23 @@ def train(recipe: Recipe, say: Callable[[str], None]) -> Trained:
     rows, actions = (torch.from_numpy(part) for part in demonstrate(recipe))
     policy = Policy()
     optimiser = torch.optim.Adam(policy.parameters(), lr=2e-3, weight_decay=1e-5)
-    best: tuple[float, float, dict[str, torch.Tensor]] | None = None
+    best = (2.0, 0.0, policy.state_dict())
     middle = (recipe.lowest + recipe.highest) / 2
     for look in range(recipe.looks):
         policy.train()
         for _ in range(recipe.rounds):
             optimiser.zero_grad()
             loss = torch.nn.functional.mse_loss(policy(rows), actions)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
         policy.eval()
         success = measured(policy, VALIDATION_SEEDS, recipe.validation_scenes)
         say(f"training: look {look + 1}, loss {float(loss.detach()):.4f}, {success:.0%} of validation scenes succeed")
         distance = abs(success - middle)
-        if best is None or distance < best[0]:
+        if distance < best[0]:
             best = (distance, success, {name: tensor.clone() for name, tensor in policy.state_dict().items()})
         if recipe.lowest <= success <= recipe.highest:
             break
-    assert best is not None
     policy.load_state_dict(best[2])
     return Trained(policy, name_of(policy), best[1], recipe.demonstrations)
 

@@ -5,6 +5,6 @@ says what a block is, `coding` how its bytes are made, `holes` which sequences a
 """
 
 from apps.telemetry.recording.blocks import Block, Summary
-from apps.telemetry.recording.recorder import BLOCK_S, RING_S, Figures, Recorder, Sample
+from apps.telemetry.recording.recorder import BLOCK_S, LONGEST_MS, RING_S, Figures, Recorder, Sample
 
-__all__ = ["BLOCK_S", "RING_S", "Block", "Figures", "Recorder", "Sample", "Summary"]
+__all__ = ["BLOCK_S", "LONGEST_MS", "RING_S", "Block", "Figures", "Recorder", "Sample", "Summary"]

@@ -20,13 +20,10 @@ class Holes:
 
     def fill(self, sequence: int) -> bool:
         """Whether this one was missing; it is not any more."""
-        for place, (first, last) in enumerate(self._gaps):
-            if first <= sequence <= last:
-                break
-        else:
+        found = next((gap for gap in self._gaps if gap[0] <= sequence <= gap[1]), None)
+        if found is None:
             return False
-        left = [gap for gap in ((first, sequence - 1), (sequence + 1, last)) if gap[0] <= gap[1]]
-        gaps = list(self._gaps)
-        gaps[place : place + 1] = left
+        left = [(first, last) for first, last in ((found[0], sequence - 1), (sequence + 1, found[1])) if first <= last]
+        gaps = [part for gap in self._gaps for part in (left if gap is found else (gap,))]
         self._gaps = deque(gaps, maxlen=MOST)
         return True

@@ -16,6 +16,7 @@ from apps.telemetry.recording.holes import Holes
 
 BLOCK_S = 10.0  # what a crash of the process loses at most, the second between two collections beside it
 RING_S = 120.0
+LONGEST_MS = 120_000  # no block spans more of the console's clock than this
 MOST_WAITING = 64 * 2**20  # bytes of blocks that the database did not take yet
 _NOT_A_NUMBER = float("nan")
 _NO_BOOT = UUID(int=0)
@@ -189,18 +190,16 @@ class Recorder:
             self._repeated += count - len(rows) - len(late)
             self._late += len(late)
         now = time.monotonic()
-        for part, is_late in ((rows, False), (late, True)):
-            if len(part):
-                block = Block(subject_id, track.layout_id, track.boot, part, now, is_late=is_late)
-                track.blocks.append(block)
-                self._keep(block)
+        for is_late, part in [(False, part) for part in _apart(rows)] + [(True, part) for part in _apart(late)]:
+            block = Block(subject_id, track.layout_id, track.boot, part, now, is_late=is_late)
+            track.blocks.append(block)
+            self._keep(block)
         if len(rows):
             self._note_holes(track, rows[:, 0])
 
     @staticmethod
     def _note_holes(track: _Track, sequences: Rows) -> None:
-        if track.last >= 0:
-            track.holes.open(track.last + 1, int(sequences[0]) - 1)
+        track.holes.open(track.last + 1, int(sequences[0]) - 1)
         for place in np.flatnonzero(np.diff(sequences) > 1).tolist():
             track.holes.open(int(sequences[place]) + 1, int(sequences[place + 1]) - 1)
         track.last = int(sequences[-1])
@@ -226,6 +225,16 @@ def _rows_of(track: _Track) -> Rows:
     values = rows[:, TIMES:]
     values[~np.isfinite(values)] = np.nan
     return rows
+
+
+def _apart(rows: Rows) -> list[Rows]:
+    """Rows of one block, or of several where the clock of the console jumped: readers rely on `LONGEST_MS`."""
+    received = rows[:, 2]
+    if not len(rows):
+        return []
+    if received.max() - received.min() <= LONGEST_MS / 2:
+        return [rows]
+    return np.split(rows, np.flatnonzero(np.abs(np.diff(received)) > LONGEST_MS / 8) + 1)
 
 
 def _once(rows: Rows) -> Rows:

@@ -36,9 +36,9 @@ def write_blocks(blocks: Sequence[Block]) -> int:
         rows = [_values(block) for block in blocks[start : start + MOST_AT_ONCE]]
         with transaction.atomic(), connection.cursor() as borrowed:
             # The cursor of psycopg itself sends rows in one pipeline and bytes as bytes; Django's would send text.
-            with psycopg.Cursor(borrowed.connection) as cursor:
-                cursor.execute(_LIMITS)
-                cursor.executemany(_WRITE, rows)
+            cursor = psycopg.Cursor(borrowed.connection)
+            cursor.execute(_LIMITS)
+            cursor.executemany(_WRITE, rows)
     return len(blocks)
 
 

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -99,9 +100,10 @@ class Client:
         return boot, sequence
 
     def state(self, subject: str, values: Sequence[float | None], *, at_ms: int | None = None) -> None:
-        """Offer a state; `flush` sends it."""
+        """Offer a state; `flush` sends it. A value that is not finite is no measurement: it is sent as unknown."""
         place, sequence, at = self._next("state", subject, at_ms)
-        self.slots.put_state(State(subject=place, sequence=sequence, at_ms=at, values=list(values)))
+        known = [value if value is not None and isfinite(value) else None for value in values]
+        self.slots.put_state(State(subject=place, sequence=sequence, at_ms=at, values=known))
 
     def report(self, subject: str, *, at_ms: int | None = None, **doing: Any) -> None:
         """Offer a report, with the fields of `Report`; `flush` sends it."""

@@ -60,6 +60,7 @@ class Session:
         self._client, self._socket = client, socket
         self._heard_at = time.monotonic()
         self._beats: dict[int, float] = {}  # when a heartbeat went out, by its sequence
+        self._complained: set[tuple[int, str, str]] = set()
         self._answer, self._answered = 0, Signal()  # how far the facts asked about were taken
 
     async def run(self) -> None:
@@ -69,6 +70,7 @@ class Session:
         await _until_one_ends(*parts)
 
     async def _greet(self) -> None:
+        asked = time.monotonic()
         await self._say(self._client.hello())
         try:
             async with asyncio.timeout(HELLO_WITHIN_S):
@@ -81,6 +83,9 @@ class Session:
         if not isinstance(answer, Welcome):
             raise Ended(f"the gateway answered the hello with {type(answer).__name__}", lasting=True)
         client = self._client
+        client.console.learn(
+            sent=asked, received=time.monotonic(), console_ms=answer.server_time_ms
+        )  # until a beat tells better
         client.spool.resume(answer.resume)
         client.link.accepted = frozenset(answer.subjects)
         client.link.heartbeat_s, client.link.fault = answer.heartbeat_s, ""
@@ -111,6 +116,7 @@ class Session:
         match message:
             case Ack():
                 sent = self._beats.pop(message.sequence, None)
+                self._beats = {beat: at for beat, at in self._beats.items() if beat > message.sequence}
                 if sent is not None:
                     client.console.learn(sent=sent, received=self._heard_at, console_ms=message.server_time_ms)
             case FactsTaken():
@@ -122,7 +128,9 @@ class Session:
             case Order():
                 client.listener.ordered(message)
             case Rejected():
-                _log.warning("a sample was not taken: subject %d, %s: %s", message.subject, message.field, message.reason)
+                if (which := (message.subject, message.field, message.reason)) not in self._complained:
+                    self._complained.add(which)  # the same would follow ten times a second
+                    _log.warning("a sample was not taken: subject %d, %s: %s", *which)
                 client.listener.rejected(message)
             case StopNow():
                 pass  # was done while it was read

@@ -11,4 +11,7 @@ class AlarmsConfig(AppConfig):
 
     def ready(self) -> None:
         """Load what registers itself."""
-        from apps.alarms import events, permissions  # noqa: F401
+        from apps.alarms import events, permissions, projections  # noqa: F401
+        from apps.journal.services import projection
+
+        projection("alarms", projections.TABLES, projections.apply_recorded)

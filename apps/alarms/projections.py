@@ -15,6 +15,7 @@ from apps.alarms.types import AlarmState, State
 from apps.journal.events import decode
 from apps.journal.types import Payload, Recorded
 
+TABLES = (Alarm._meta.db_table, AlarmSubject._meta.db_table, Call._meta.db_table)
 Fact = TypeVar("Fact", bound=Payload)
 _STAMPS: dict[type[Payload], Callable[[Alarm, Any], None]] = {}
 
@@ -40,7 +41,7 @@ def apply_payloads(payloads: Sequence[Payload]) -> None:
         if isinstance(fact, events.AlarmRaised):
             rows.setdefault(fact.alarm_id, _row_of(fact))
         row = rows[fact.alarm_id]
-        _keep_state(row, states[fact.alarm_id])
+        _keep_state(row, states[fact.alarm_id], fact)
         _STAMPS[type(fact)](row, fact)
         if isinstance(fact, events.Annunciation):
             call = _call_of(row, fact)
@@ -97,8 +98,11 @@ def _call_of(row: Alarm, fact: events.Annunciation) -> Call:
     )
 
 
-def _keep_state(row: Alarm, state: AlarmState) -> None:
-    was_calling = row.annunciations
+def _keep_state(row: Alarm, state: AlarmState, fact: Payload) -> None:
+    if isinstance(fact, events.Annunciation) and fact.annunciations > row.annunciations:  # it calls anew
+        row.called_at = fact.recorded_at
+        row.acknowledged_at = row.acknowledged_by = row.escalated_at = None
+        row.acknowledged_by_name = ""
     row.state = state.state
     row.version = state.version
     row.annunciations = state.annunciations
@@ -106,9 +110,6 @@ def _keep_state(row: Alarm, state: AlarmState) -> None:
     row.shelved_until = state.shelved_until
     if state.shelved_until is None:
         row.shelved_by_name = row.shelve_reason = ""
-    if state.annunciations > was_calling:
-        row.acknowledged_at = row.acknowledged_by = row.escalated_at = None
-        row.acknowledged_by_name = ""
 
 
 def _keep_subject(subjects: dict[UUID, AlarmSubject], fact: Payload) -> None:
@@ -139,8 +140,6 @@ def _raised(row: Alarm, fact: events.AlarmRaised) -> None:
 def _joined(row: Alarm, fact: events.SubjectJoined) -> None:
     row.detail = fact.detail
     row.returned_at = None
-    if fact.annunciations > 1 and row.acknowledged_at is None and row.called_at < fact.recorded_at:
-        row.called_at = fact.recorded_at
 
 
 @_stamp(events.SubjectReturned)

@@ -11,4 +11,7 @@ class ControlConfig(AppConfig):
 
     def ready(self) -> None:
         """Load what registers itself."""
-        from apps.control import events, permissions  # noqa: F401
+        from apps.control import events, permissions, projections  # noqa: F401
+        from apps.journal.services import projection
+
+        projection("control", projections.TABLES, projections.apply_recorded)

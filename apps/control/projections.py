@@ -14,6 +14,7 @@ from apps.control.types import Phase
 from apps.journal.events import decode
 from apps.journal.types import Payload, Recorded
 
+TABLES = (Stop._meta.db_table, StopSubject._meta.db_table, StopPolicy._meta.db_table)
 Event = TypeVar("Event", bound=Payload)
 _APPLIERS: dict[type[Payload], Callable[[Any], None]] = {}
 _NO_CLEAR: dict[str, Any] = {

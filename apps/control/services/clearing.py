@@ -8,10 +8,10 @@ from apps.control.lifecycle import decide_clear, decide_clear_request, decide_wi
 from apps.control.models import Stop, StopPolicy
 from apps.journal.services import Operation, operation
 from apps.kernel import clock
-from apps.kernel.errors import NotFound
+from apps.kernel.errors import NotFound, Stale
 from apps.kernel.ids import new_id
 from apps.kernel.permissions import require
-from apps.kernel.types import Actor, SubjectRef
+from apps.kernel.types import Actor, Role, SubjectRef
 
 
 def request_clear(*, actor: Actor, site_id: UUID, stop_id: UUID, idempotency_key: str | None = None) -> Stop:
@@ -42,14 +42,15 @@ def withdraw_clear(*, actor: Actor, site_id: UUID, stop_id: UUID, clear_id: UUID
 def confirm_clear(*, actor: Actor, site_id: UUID, stop_id: UUID, clear_id: UUID, idempotency_key: str | None = None) -> Stop:
     """Clear a Stop as the second person. `clear_id` names the request that this person saw.
 
-    Raises NotAllowed for whoever asked for it, NotFound, Stale when that request ran out, was withdrawn or is from before
-    the Stop was pressed anew, Conflict when it was cleared.
+    Raises NotAllowed for whoever asked for it, NotFound, Stale when that request ran out, was withdrawn, is from before the
+    Stop was pressed anew, or came from somebody who is no floor operator any more, Conflict when it was cleared.
     """
     request = {"site_id": site_id, "stop_id": stop_id, "clear_id": clear_id}
     with operation(actor, "control.confirm_clear", key=idempotency_key, request=request) as act:
         row = _locked(act, site_id, stop_id, "control.confirm_clear")
         if act.is_replay:
             return row
+        _refuse_asker_gone(row)
         policy = StopPolicy.objects.filter(site_id=site_id).first()
         facts = decide_clear(
             row.state(),
@@ -95,6 +96,15 @@ def _person(actor: Actor, site_id: UUID) -> UUID:
         raise NotFound("There is nothing here.")
     refuse_program(is_scripted=member.is_scripted, is_simulated=accounts.get_site(site_id).is_simulated)
     return actor.id
+
+
+def _refuse_asker_gone(row: Stop) -> None:
+    """The word of the first person counts while they hold the role they gave it in."""
+    if row.clear_by is None:
+        return
+    asker = accounts.find_member(row.site_id, row.clear_by)
+    if asker is None or not asker.is_active or Role.FLOOR_OPERATOR not in asker.roles:
+        raise Stale("Whoever asked for this is no longer a floor operator here. The Stop holds.", code="asker_gone")
 
 
 def _record(act: Operation, row: Stop, facts: list) -> Stop:  # type: ignore[type-arg]

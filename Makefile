@@ -4,7 +4,7 @@ SHELL := /bin/sh
 # Without byte code on disk every start compiles the tree, and every test run rewrites its libraries, anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test test-all lint fmt types arch vendor docs lock faults soak bench-base bench-smoke dump
+.PHONY: help setup demo run test test-all lint fmt types arch vendor docs lock faults soak bench-base bench-core bench-smoke dump
 
 PYTHON_FOUND = $$(PYTHON="$(PYTHON)" tools/find_python.sh)
 VENV := .venv/bin
@@ -44,6 +44,9 @@ soak: setup ## Twenty minutes of steady load, watching memory, connections and f
 
 bench-base: setup ## Latency, connections and memory of the base (SMOKE=1 for seconds)
 	@$(VENV)/python -m tests.bench.base $(if $(SMOKE),--smoke) $(ARGS)
+
+bench-core: setup ## Gateway, floor, journal, demo and memory of the live floor (SMOKE=1 for seconds, ARGS="--only gateway")
+	@$(VENV)/python -m tests.bench.core $(if $(SMOKE),--smoke) $(ARGS)
 
 lint: setup ## Style, types, imports, templates, migrations, production settings, spelling
 	@$(VENV)/python tools/lint.py

@@ -12,9 +12,11 @@ from enum import StrEnum
 from uuid import UUID
 
 from django.template.loader import render_to_string
+from django.urls import reverse
 
 from apps.accounts import selectors as accounts
 from apps.accounts.events import person_stream, site_stream
+from apps.fleet import selectors as fleet
 from apps.journal import selectors as journal
 from apps.kernel.ids import parse_id
 from apps.kernel.permissions import can, verb_named
@@ -163,6 +165,14 @@ def _site_journal(subject: SubjectRef, _audience: Hashable) -> str:
     return render_to_string("realtime/site_journal.html", {"events": journal.events_of_site(subject.id, most=50)})
 
 
+def _site_episodes(subject: SubjectRef, _audience: Hashable) -> str:
+    url = reverse("fleet:robot_detail", args=[accounts.get_site(subject.id).slug, UUID(int=0)])
+    robots_url = url.removesuffix(f"{UUID(int=0)}/")
+    return render_to_string(
+        "realtime/site_episodes.html", {"episodes": fleet.newest_episodes(subject.id), "robots_url": robots_url}
+    )
+
+
 register(
     Topic(
         "site.people",
@@ -181,5 +191,6 @@ register(
         _site_machines,
     ),
     Topic("site.journal", Whose.SITE, "journal.follow", None, _readers_of_journal, _site_journal),
+    Topic("site.episodes", Whose.SITE, "fleet.view", None, _everybody, _site_episodes),
     Topic("person.preferences", Whose.PERSON, "accounts.own_preferences", person_stream, _everybody, _person_preferences),
 )

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from apps.fleet.selectors.figures import EpisodesSeen
+from apps.fleet.types import FloorRobot
+
 
 @dataclass(frozen=True)
 class NavEntry:
@@ -59,6 +62,7 @@ class Frame:
     """What surrounds every page of a signed-in person."""
 
     site: Any
+    robots: int
     roles: str
     sites: Sequence[SiteLink]
     links: Sequence[NavLink]
@@ -128,3 +132,14 @@ class FaultExample:
     message: str
     again: str
     id: str
+
+
+@dataclass(frozen=True)
+class FloorView:
+    """The floor as its page shows it first. With `is_marks` there are too many robots for pictures."""
+
+    robots: Sequence[FloorRobot]
+    is_marks: bool
+    all_simulated: bool
+    robots_url: str
+    episodes: EpisodesSeen

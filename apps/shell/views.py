@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
@@ -26,10 +25,21 @@ def home(request: HttpRequest) -> HttpResponse:
 @access("accounts.view_site")
 def floor(request: SiteRequest, site_slug: str) -> HttpResponse:
     """Everything at one site, sorted by need."""
-    site = request.site
-    command = f"curl {settings.PUBLIC_URL}/readyz"
-    can_make = bool(can(actor_of(request), "accounts.view_machines", site))
-    return render(request, "shell/floor.html", {"site": site, "first_command": command, "can_make_machines": can_make})
+    page = selectors.floor_view(request.site)
+    if page.robots:
+        return render(request, "shell/floor.html", {"site": request.site, "page": page})
+    actor = actor_of(request)
+    may = {verb: bool(can(actor, verb, request.site)) for verb in ("accounts.view_machines", "fleet.register_robot")}
+    return render(
+        request,
+        "shell/floor_first_use.html",
+        {
+            "site": request.site,
+            "first_command": "make demo",
+            "can_make_machines": may["accounts.view_machines"],
+            "can_register": may["fleet.register_robot"],
+        },
+    )
 
 
 @access("kernel.person")

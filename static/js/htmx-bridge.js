@@ -140,6 +140,17 @@ document.addEventListener("htmx:afterSettle", () => {
   document.dispatchEvent(new CustomEvent("pilothouse:page-changed"));
 });
 
+// Parts of this page as the server would draw them now. A page that cannot be read changes nothing; what it shows has its age.
+export async function refreshParts(ids) {
+  const answer = await fetch(location.href, { signal: AbortSignal.timeout(10000) }).catch(() => null);
+  if (!answer?.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const id of ids) {
+    const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
+    if (old && fresh) morph(old, document.importNode(fresh, true));
+  }
+}
+
 export function onPageChanged(listener) {
   document.addEventListener("pilothouse:page-changed", listener);
 }

@@ -82,7 +82,21 @@ const bindings = {
     run("pause");
   }),
   "Shift+R": single(() => follow("R")),
+  // Stop works wherever the focus is, whatever is open.
+  "$mod+Period": (event) => {
+    event.preventDefault();
+    if (!event.repeat) run("stop-subject");
+  },
+  "$mod+Shift+Period": (event) => {
+    event.preventDefault();
+    if (!event.repeat) run("stop-site");
+  },
 };
+
+// The keys of one page: data-keys="a" on the button or link that it presses.
+for (const key of [..."abcdefhilmnopqrsuvwxyz1234567890", ",", ".", "[", "]"]) {
+  bindings[key] ??= single((event) => follow(key) && event.preventDefault());
+}
 
 for (const letter of "abcdefghijklmnopqrstuvwxyz") {
   bindings[`g ${letter}`] = (event) => {

@@ -39,6 +39,7 @@ class LiveSocket extends HTMLElement {
     this.#paused = !this.#paused;
     if (!this.#paused) this.#release();
     this.#draw();
+    return this.#paused;
   }
 
   #connect() {

@@ -17,7 +17,10 @@ export function follow(entry) {
   else if (entry.href) location.assign(entry.href);
 }
 
-offer("pause", () => document.querySelector("live-socket")?.togglePause());
+offer("pause", () => {
+  const isPaused = document.querySelector("live-socket")?.togglePause() ?? false;
+  document.dispatchEvent(new CustomEvent("pilothouse:paused", { detail: isPaused }));
+});
 
 offer("keys", () => document.getElementById("keys-sheet")?.showPopover());
 

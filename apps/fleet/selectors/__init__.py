@@ -2,7 +2,7 @@
 
 from apps.fleet.selectors.bridges import bridge_epochs, bridges_of, gateways, open_orders, order_of_site, subjects_of_site
 from apps.fleet.selectors.episodes import EPISODES, episode_of_site, episodes_page
-from apps.fleet.selectors.figures import newest_episodes
+from apps.fleet.selectors.figures import count_robots, newest_episodes
 from apps.fleet.selectors.floor import floor_page
 from apps.fleet.selectors.robots import (
     ROBOTS,
@@ -20,6 +20,7 @@ __all__ = [
     "bridge_epochs",
     "bridges_of",
     "episode_of_site",
+    "count_robots",
     "episodes_page",
     "floor_page",
     "gateways",

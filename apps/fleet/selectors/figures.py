@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from apps.fleet.models import Episode
+from apps.fleet.models import Episode, Robot
 from apps.fleet.selectors.episodes import episode_seen
 from apps.fleet.types import EpisodeSeen
 
@@ -55,3 +55,8 @@ def newest_episodes(site_id: UUID) -> EpisodesSeen:
         by_driver.setdefault(one.skill or one.driver, Counter())[one.outcome] += 1
     figures = [DriverFigures(name, outcomes.total(), outcomes) for name, outcomes in sorted(by_driver.items())]
     return EpisodesSeen(ended[:LISTED], figures)
+
+
+def count_robots(site_id: UUID) -> int:
+    """How many robots a site has. One query, by an index alone."""
+    return Robot.objects.filter(site_id=site_id).count()

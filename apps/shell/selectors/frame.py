@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.accounts import selectors as accounts
+from apps.fleet import selectors as fleet
 from apps.kernel.access import actor_of
 from apps.kernel.permissions import can
 from apps.kernel.types import Actor, Role
@@ -78,6 +79,7 @@ def frame(request: HttpRequest) -> Frame:
     ]
     return Frame(
         site,
+        fleet.count_robots(site.id) if site else 0,
         roles,
         site_links,
         links,

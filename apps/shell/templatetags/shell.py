@@ -1,6 +1,7 @@
 """Tags of the shell: icons, ages, form controls, the frame of a page, the import map."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -175,6 +176,52 @@ def now_ms() -> int:
     return int(clock.now().timestamp() * 1000)
 
 
+@register.simple_tag
+def sprite() -> str:
+    """Where the drawings lie, for a drawing that a script changes."""
+    return _sprite()
+
+
+@register.simple_tag
+def robot_about(site: Any, detail: Any) -> dict[str, Any]:
+    """What the scripts of a robot's page must know before its socket speaks."""
+    robot = detail.robot
+    url = f"/api/v1/sites/{site.slug}/subjects/robot/{robot.id}/series/"
+    channels = [{"low": None, "high": None, "headline": False, "unit": ""} | dict(channel) for channel in detail.channels]
+    return {"id": str(robot.id), "name": robot.name, "zone": site.time_zone, "seriesUrl": url, "channels": channels}
+
+
+@register.filter
+def words(name: str) -> str:
+    """A name of the protocol as words: `grip_force` is grip force."""
+    return name.replace("_", " ")
+
+
+@register.filter
+def total(counts: Iterable[int]) -> int:
+    """The sum of some counts."""
+    return sum(counts)
+
+
+@register.filter
+def outcome_icon(outcome: str) -> str:
+    """The drawing of how an episode ended: shapes, never green and red."""
+    return {"success": "ok", "failure": "no", "unsafe": "no", "aborted": "dash"}.get(outcome, "half")
+
+
+@register.filter
+def mark_name(name: str) -> str:
+    """A robot's name on a mark: its number where it ends in one, else its first letters. At most five characters."""
+    number = re.search(r"\d+$", name)
+    return number[0][-5:] if number else name[:5]
+
+
+@register.simple_tag
+def control_url() -> str:
+    """Where a page opens its one socket to the robots."""
+    return f"{settings.GATEWAY_URL}/control"
+
+
 @register.simple_tag(takes_context=True)
 def import_map(context: Context) -> SafeString:
     """Where each module lies, under its hashed name. The one inline script of a page, admitted by its nonce."""
@@ -185,6 +232,7 @@ def import_map(context: Context) -> SafeString:
 @lru_cache(maxsize=1)
 def _imports() -> SafeString:
     """The map itself; the files do not change while the process lives."""
-    modules = {f"pilothouse/{path.stem}": static(f"js/{path.name}") for path in sorted(_JS.glob("*.js"))}
+    found = [path.relative_to(_JS) for path in sorted(_JS.rglob("*.js"))]
+    modules = {f"pilothouse/{path.with_suffix('')}": static(f"js/{path}") for path in found}
     modules["tinykeys"] = static(TINYKEYS)
     return mark_safe(json.dumps({"imports": modules}).replace("<", "\\u003c"))  # noqa: S308 - our own names

@@ -1,0 +1,60 @@
+// The row of those that need a person. Its places are always there, so that somebody who comes in moves nothing; a place goes to
+// the next one only when its robot no longer needs anybody, or while nobody's pointer or focus is in the row.
+import { gateway } from "pilothouse/gateway-socket";
+import { mark, say } from "pilothouse/floor/text";
+import { byNeed } from "pilothouse/floor/order";
+import { Tile } from "pilothouse/floor/tile";
+
+export class NeedRow {
+  constructor(element, pictures, tileOf) {
+    this.element = element;
+    this.pictures = pictures;
+    this.tileOf = tileOf;
+    this.places = [...element.querySelectorAll("[data-place]")].map((place) => {
+      const tile = new Tile(place.querySelector(".tile"));
+      return { place, tile, link: place.querySelector("h3 a"), since: 0 };
+    });
+    this.calm = element.querySelector("[data-calm]");
+    this.more = element.querySelector("[data-more]");
+    this.since = new Map(); // when this page first saw the need
+  }
+
+  draw(found, rank, nameOf) {
+    const needing = byNeed(found.filter(({ state }) => state.group === "need"), rank);
+    const ids = needing.map(({ entry }) => entry.id);
+    for (const id of this.since.keys()) if (!ids.includes(id)) this.since.delete(id);
+    for (const id of ids) if (!this.since.has(id)) this.since.set(id, Date.now());
+    const isHeld = this.element.matches(":hover") || this.element.contains(document.activeElement);
+    this.#seat(ids, isHeld, nameOf);
+    for (const { place, tile } of this.places) {
+      const id = place.dataset.holds;
+      if (id) tile.draw(gateway.entry(id), this.pictures.at(id, tile.element.dataset.camera));
+    }
+    const unseated = ids.length - this.places.filter(({ place }) => place.dataset.holds).length;
+    mark(this.calm, "hidden", ids.length ? "" : null);
+    say(this.more, unseated > 0 ? `and ${unseated} more` : "");
+  }
+
+  #seat(ids, isHeld, nameOf) {
+    const seats = this.places.map(({ place }) => (ids.includes(place.dataset.holds) ? place.dataset.holds : ""));
+    const next = isHeld ? seats : ids.slice(0, seats.length);
+    const waiting = ids.filter((id) => !next.includes(id));
+    this.places.forEach((seat, at) => this.#put(seat, next[at] || (isHeld ? waiting.shift() : "") || "", nameOf));
+  }
+
+  #put(seat, id, nameOf) {
+    const { place, tile, link } = seat;
+    if ((place.dataset.holds ?? "") === id) return;
+    place.dataset.holds = id;
+    tile.element.dataset.subject = id;
+    tile.element.hidden = !id;
+    if (!id) return this.pictures.forget(tile.canvas);
+    const own = this.tileOf(id);
+    say(link, nameOf(id));
+    link.href = own.dataset.href;
+    const camera = own.dataset.camera ?? "";
+    tile.element.dataset.camera = camera;
+    tile.canvas.setAttribute("aria-label", `Camera ${camera || "none"} of ${nameOf(id)}`);
+    if (camera) this.pictures.show(tile.canvas, id, camera);
+  }
+}

@@ -20,6 +20,14 @@ from workers.protocol import Outcome
 
 Event = TypeVar("Event", bound=Payload)
 NEVER_ENDED = "The bridge began another episode without ending this one."
+# Each projected table with its columns that are no facts: the cursor's own number says nothing.
+TABLES = {
+    "fleet_bridge": frozenset[str](),
+    "fleet_boot_cursor": frozenset({"id"}),
+    "fleet_robot": frozenset[str](),
+    "fleet_episode": frozenset[str](),
+    "fleet_order": frozenset[str](),
+}
 _APPLIERS: dict[type[Payload], Callable[[Any], None]] = {}
 
 

@@ -6,36 +6,10 @@ from apps.fleet.events import robot_stream
 from apps.fleet.models import BootCursor, Episode
 from apps.journal import selectors as journal
 from apps.kernel.ids import new_id
-from tests.factories.accounts import make_site
-from tests.factories.fleet import connect, facts_of, machine_for, make_robot, take
+from tests.factories.fleet import facts_of, take
 from workers.protocol import EpisodeEnded, EpisodeStarted, NeedsReset, Outcome, StopLatched, StopReleased, WasReset
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def site():
-    return make_site(is_simulated=True)
-
-
-@pytest.fixture
-def robot(site):
-    return make_robot(site, "arm-01")
-
-
-@pytest.fixture
-def machine(site, robot):
-    return machine_for(site, [robot])
-
-
-@pytest.fixture
-def boot():
-    return new_id()
-
-
-@pytest.fixture
-def claim(machine, robot, boot):
-    return connect(machine, [robot], boot=boot)
 
 
 def started(episode=None, **given):

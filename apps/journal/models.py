@@ -71,6 +71,7 @@ class TailState(models.Model):
     number = models.BigIntegerField(default=0)
     horizon = models.BigIntegerField(default=0)
     caught_up_at = models.DateTimeField()
+    seal_fault = models.TextField(blank=True, default="")
 
     class Meta:
         db_table = "journal_tail_state"
@@ -94,6 +95,41 @@ class Cursor(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} at {self.number}"
+
+
+class Checkpoint(models.Model):
+    """The tree over the first `size` events as it was signed; the same text stands in a file outside the database."""
+
+    size = models.BigIntegerField(primary_key=True)
+    root = models.BinaryField()
+    frontier = models.BinaryField()
+    note = models.TextField()
+    key = models.TextField()
+    sealed_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "journal_checkpoint"
+
+    def __str__(self) -> str:
+        return f"{self.size} events sealed"
+
+
+class Verification(models.Model):
+    """One walk through the whole journal, and what it found."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField()
+    events = models.BigIntegerField()
+    sealed = models.BigIntegerField()
+    faults = models.JSONField(default=list)
+    is_seal_checked = models.BooleanField()
+
+    class Meta:
+        db_table = "journal_verification"
+
+    def __str__(self) -> str:
+        return f"{self.events} events, {len(self.faults)} faults"
 
 
 class IdempotencyKey(models.Model):

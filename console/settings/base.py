@@ -1,5 +1,6 @@
 """Settings shared by every deployment. Values that differ come from `console.env` or the module of the deployment."""
 
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from csp.constants import NONCE, NONE, SELF
@@ -8,10 +9,14 @@ from console import env
 
 ROOT = env.ROOT
 DATA = env.data_folder()
+SEAL_FOLDER = Path(env.read("SEAL")).expanduser().resolve() if env.read("SEAL") else DATA / "seal"
 DEBUG = False
 SECRET_KEY = env.read("SECRET_KEY")
 PUBLIC_URL = env.read("PUBLIC_URL").rstrip("/")
 GATEWAY_URL = env.read("GATEWAY_URL").rstrip("/")
+GATEWAY_NAME = env.read("GATEWAY_NAME")
+GATEWAY_LINKS: list[str] = env.read("GATEWAY_LINKS")
+LINK_SECRET = env.read("LINK_SECRET")
 ALLOWED_HOSTS: list[str] = env.read("HOSTS") or [urlsplit(PUBLIC_URL).hostname or "localhost"]
 ADMIN_NETWORKS: list[str] = env.read("ADMIN_NETWORKS")
 TRUSTED_PROXIES: int = env.read("TRUSTED_PROXIES")

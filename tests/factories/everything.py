@@ -13,7 +13,16 @@ from apps.accounts.models import ApiToken, Invitation, MachineCredential, Person
 from apps.accounts.types import Secret, SecretKind
 from apps.fleet.models import GatewayNode
 from apps.journal import services as journal
-from apps.journal.models import Cursor, Event, IdempotencyKey, Stream, TailEntry, TailState
+from apps.journal.models import (
+    Checkpoint,
+    Cursor,
+    Event,
+    IdempotencyKey,
+    Stream,
+    TailEntry,
+    TailState,
+    Verification,
+)
 from apps.kernel import clock
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role, system_actor
@@ -68,6 +77,16 @@ def _stream(site: Site, person: Person, name: str) -> Stream:
     return Stream.objects.get(name=make_event(site, person, name).stream)
 
 
+def _checkpoint(_site: Site, _person: Person, name: str) -> Checkpoint:
+    values = {"root": b"", "frontier": b"", "note": name, "key": name, "sealed_at": clock.now()}
+    return Checkpoint.objects.get_or_create(size=1, defaults=values)[0]
+
+
+def _verification(*_: object) -> Verification:
+    now = clock.now()
+    return Verification.objects.create(started_at=now, ended_at=now, events=1, sealed=1, is_seal_checked=True)
+
+
 def _cursor(_site: Site, _person: Person, name: str) -> Cursor:
     return Cursor.objects.get_or_create(name=name, defaults={"moved_at": clock.now()})[0]
 
@@ -111,6 +130,7 @@ FACTORIES: dict[str, Factory] = {
     "fleet.Order": lambda site, _person, name: order_row(site, name),
     "fleet.Robot": lambda site, _person, name: robot_row(site, name),
     "fleet.RobotReport": lambda site, _person, name: report_row(site, name),
+    "journal.Checkpoint": _checkpoint,
     "journal.Cursor": _cursor,
     "journal.Event": make_event,
     "journal.IdempotencyKey": _idempotency_key,
@@ -119,6 +139,7 @@ FACTORIES: dict[str, Factory] = {
     "telemetry.Layout": make_layout,
     "journal.TailEntry": _tail_entry,
     "journal.TailState": lambda *_: TailState.objects.get_or_create(defaults={"caught_up_at": clock.now()})[0],
+    "journal.Verification": _verification,
 }
 
 

@@ -78,20 +78,20 @@ def _lock_order() -> None:
 
 @guard("journal digest")
 def _digest() -> None:
-    from apps.journal import lifecycle
+    from apps.journal.lifecycle import chain
 
-    lifecycle.recompute = lambda event, _previous: event.digest
+    chain.recompute = lambda event, _previous: event.digest
 
 
 @guard("journal payload hygiene")
 def _hygiene() -> None:
-    from apps.journal import lifecycle
+    from apps.journal.lifecycle import chain
 
     def anything(value: Any, _field: str) -> Any:
         return value
 
-    lifecycle._number = anything
-    lifecycle._text = anything
+    chain._number = anything
+    chain._text = anything
 
 
 @guard("journal stale check")

@@ -4,15 +4,19 @@ What has to happen because of a fact, after its commit, is a reaction: `react(na
 Tables that follow from facts are registered with `projection(name, tables, rebuild)`, so that a replay can make them again.
 """
 
-from apps.journal.services.appending import as_recorded, on_appended
+from apps.journal.selectors import as_recorded
+from apps.journal.services.appending import on_appended
 from apps.journal.services.keys import forget_old_keys
 from apps.journal.services.operations import Operation, operation
 from apps.journal.services.reacting import react
 from apps.journal.services.replaying import projection, replay
+from apps.journal.services.seal_folder import SealFault, SealFolder
 from apps.journal.services.tail import Tail, catch_up
 
 __all__ = [
     "Operation",
+    "SealFault",
+    "SealFolder",
     "Tail",
     "as_recorded",
     "catch_up",

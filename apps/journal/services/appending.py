@@ -12,7 +12,6 @@ import msgspec
 from django.db import connection, transaction
 
 from apps.journal.lifecycle import GENESIS, digest_of, encoded, plain
-from apps.journal.models import Event
 from apps.journal.types import Payload, Recorded
 from apps.kernel import clock
 from apps.kernel.errors import Stale
@@ -131,27 +130,6 @@ def _write(
         values += [row[column] for column in _COLUMNS]
     cursor.execute(_WRITE.format(columns=", ".join(_COLUMNS), rows=", ".join([_ROW] * len(recorded))), values)
     return dict(cursor.fetchall())
-
-
-def as_recorded(event: Event) -> Recorded:
-    """A row as the frozen type that leaves the journal."""
-    return Recorded(
-        position=event.position,
-        id=event.id,
-        stream=event.stream,
-        sequence=event.sequence,
-        type=event.type,
-        version=event.version,
-        payload=event.payload,
-        site_id=event.site_id,
-        actor_kind=event.actor_kind,
-        actor_id=event.actor_id,
-        actor_name=event.actor_name,
-        correlation_id=event.correlation_id,
-        recorded_at=event.recorded_at,
-        previous=bytes(event.previous),
-        digest=bytes(event.digest),
-    )
 
 
 Listener = Callable[[str, int], None]

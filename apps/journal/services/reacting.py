@@ -17,7 +17,7 @@ import structlog
 from django.db import connection, transaction
 
 from apps.journal.models import Cursor, Event
-from apps.journal.services.appending import as_recorded
+from apps.journal.selectors import as_recorded
 from apps.journal.types import Recorded
 from apps.kernel import clock
 

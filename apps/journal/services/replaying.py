@@ -17,7 +17,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from apps.journal.models import Event
-from apps.journal.services.appending import as_recorded
+from apps.journal.selectors import as_recorded
 from apps.journal.types import Recorded, Replayed
 
 Rebuild = Callable[[Recorded], object]

@@ -22,7 +22,10 @@ from apps.journal.types import Numbered
 MOST_AT_ONCE = 5000
 HEARTBEAT_S = 0.5
 _STATE = "SELECT number, horizon FROM journal_tail_state WHERE id = 1"
-_FIRST = "INSERT INTO journal_tail_state (id, number, horizon, caught_up_at) VALUES (1, 0, 0, 'epoch') ON CONFLICT DO NOTHING"
+_FIRST = """
+INSERT INTO journal_tail_state (id, number, horizon, caught_up_at, seal_fault) VALUES (1, 0, 0, 'epoch', '')
+ON CONFLICT DO NOTHING
+"""
 _TOP = "SELECT max(number), max(position) FROM journal_tail"
 # The positions after the horizon that have no number yet, between those that have one.
 _HOLES = """

@@ -1,4 +1,4 @@
-"""The process `tail`: numbers events and hands them to reactions. One holds the tail at a time; others wait for it."""
+"""The process `tail`: numbers events, seals them and hands them to reactions. One holds the tail at a time."""
 
 import threading
 import time
@@ -11,21 +11,27 @@ from django.db import Error as DatabaseError
 from django.db import close_old_connections, connection
 from psycopg_pool import PoolTimeout
 
+from apps.journal.lifecycle.notes import BadNote
 from apps.journal.services.reacting import Reactor
+from apps.journal.services.seal_folder import SealFault, SealFolder
+from apps.journal.services.sealing import Sealer
 from apps.journal.services.sequencing import MOST_AT_ONCE, Sequencer
+from apps.journal.types import Numbered
 
 LOCK = 0x70696C6F74  # an advisory lock of this database, by a number nobody else here uses
 BUSY_S = 0.02  # between steps while events arrive
 IDLE_S = 0.2
 LULL_S = 2.0  # so long after the last event it counts as idle
 POLL_S = 1.0
+SEAL_AGAIN_S = 30.0
 _log = structlog.get_logger(__name__)
 
 
-def catch_up() -> int:
+def catch_up(*, seal: SealFolder | None = None) -> int:
     """Number all that has committed and bring every reaction up to it, on this thread's connection; how many were new.
 
-    For tests and commands. Raises RuntimeError while a tail process runs, which does it by itself.
+    For tests and commands. With a folder it is sealed, too. Raises RuntimeError while a tail process runs, which does all
+    this by itself, SealFault where the journal is not what was sealed.
     """
     connection.ensure_connection()
     if not _take_lock(connection.connection):
@@ -35,6 +41,10 @@ def catch_up() -> int:
         sequencer.load()
         while found := len(sequencer.step()):
             numbered += found
+        if seal is not None:
+            sealer = Sealer(connection.connection, seal)
+            sealer.load(sequencer.number)
+            sealer.seal()
         while reactor.run():
             pass
         return numbered
@@ -45,7 +55,8 @@ def catch_up() -> int:
 class Tail:
     """Runs until `stop` is set. Whatever it loses, it starts again from what the database says."""
 
-    def __init__(self, stop: threading.Event | None = None) -> None:
+    def __init__(self, seal: SealFolder, stop: threading.Event | None = None) -> None:
+        self.seal = seal
         self.stop = stop or threading.Event()
         self._grown = threading.Event()
         self._troubled = False
@@ -73,14 +84,17 @@ class Tail:
         sequencer.load()
         _log.info("the tail is held", number=sequencer.number)
         self._troubled = False
+        seals = _Seals(own, self.seal)
         busy_until = 0.0
         while not self.stop.is_set():
             found = sequencer.step()
+            seals.follow(sequencer.number, found)
             if found:
                 busy_until = time.monotonic() + LULL_S
                 self._grown.set()
             if len(found) < MOST_AT_ONCE:
                 self.stop.wait(BUSY_S if time.monotonic() < busy_until else IDLE_S)
+        seals.close()
 
     def _react_forever(self) -> None:
         reactor = Reactor()
@@ -98,6 +112,48 @@ class Tail:
         if not self._troubled:
             _log.warning("the tail stands still and will be tried again", fault=type(error).__name__, words=str(error)[:200])
         self._troubled = True
+
+
+class _Seals:
+    """Sealing beside numbering: what goes wrong there is told, and holds up nothing else."""
+
+    def __init__(self, own: "psycopg.Connection[Any]", folder: SealFolder) -> None:
+        self.own = own
+        self.folder = folder
+        self._sealer: Sealer | None = None
+        self._not_before = 0.0
+        self._told: str | None = None
+
+    def follow(self, number: int, found: list[Numbered]) -> None:
+        """Take in what was just numbered, up to `number`, and seal when it is time."""
+        try:
+            if self._sealer is not None:
+                self._sealer.add(found)
+            elif time.monotonic() >= self._not_before:
+                sealer = Sealer(self.own, self.folder)
+                sealer.load(number)
+                self._sealer = sealer
+            if self._sealer is not None and self._sealer.is_due:
+                self._sealer.seal()
+            if self._sealer is not None:
+                self._tell("")
+        except (SealFault, BadNote, OSError) as error:
+            self._sealer, self._not_before = None, time.monotonic() + SEAL_AGAIN_S
+            self._tell(str(error))
+
+    def close(self) -> None:
+        """Seal what there is, at an orderly end."""
+        if self._sealer is not None:
+            with suppress(OSError):
+                self._sealer.seal()
+
+    def _tell(self, fault: str) -> None:
+        if fault != self._told:
+            if fault:
+                _log.error("the journal is not sealed", fault=fault)
+            with psycopg.Cursor(self.own) as cursor:
+                cursor.execute("UPDATE journal_tail_state SET seal_fault = %s WHERE id = 1", [fault])
+            self._told = fault
 
 
 def _own_connection() -> "psycopg.Connection[Any]":

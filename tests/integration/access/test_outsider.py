@@ -47,12 +47,14 @@ NOT_REACHED = {
     "fleet.Bridge": "only in the list of its site",
     "fleet.GatewayNode": "processes of the console, shown to nobody yet",
     "fleet.RobotReport": "only as part of its robot",
+    "journal.Checkpoint": "covers every site alike, and names none",
     "journal.Cursor": "how far a reaction has come, the console's own",
     "journal.IdempotencyKey": "found by who asks and the key given",
     "telemetry.Block": "read only through the series of its subject",
     "journal.Stream": "heads of streams, told through topics",
     "journal.TailEntry": "places of events in the one order, the console's own",
     "journal.TailState": "how far the tail has come, the console's own",
+    "journal.Verification": "what a walk through the whole journal found",
 }
 
 

@@ -7,6 +7,7 @@ import threading
 from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from apps.journal import selectors, services
@@ -39,7 +40,7 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        services.Tail(stop).run()
+        services.Tail(services.SealFolder(settings.SEAL_FOLDER), stop).run()
 
     def _verify(self, options: dict[str, Any]) -> None:
         """Exit code 0 when it holds, 1 when it does not."""

@@ -27,7 +27,7 @@ ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin pilothouse
 COPY --from=build /venv /venv
 COPY --from=build /app /app
-RUN mkdir -p /app/var/blobs /app/var/run && chown -R 10001:10001 /app/var
+RUN mkdir -p /app/var/blobs /app/var/run /app/var/gateway && chown -R 10001:10001 /app/var
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8000 8001

@@ -174,12 +174,18 @@ GATEWAY = Process(
     listen=Listen(offset=1, container=GATEWAY_PORT, public=True),
     health=Health("http", path="/healthz"),
     needs=("postgres", "valkey", "prepare"),
-    pool=6,
+    pool=8,
     container=Container(
         image=_IMAGE,
         command=("python", "-m", "console.supervisor.serve", "gateway", "--listen", f"0.0.0.0:{GATEWAY_PORT}"),
-        environment=_serving(6),
+        environment=_serving(8)
+        | {
+            "PILOTHOUSE_GATEWAY_NAME": "${PILOTHOUSE_GATEWAY_NAME:-gateway}",
+            "PILOTHOUSE_GATEWAY_LINKS": "${PILOTHOUSE_GATEWAY_LINKS:-}",
+            "PILOTHOUSE_LINK_SECRET": "${PILOTHOUSE_LINK_SECRET:-}",
+        },
         ports=(f"127.0.0.1:{GATEWAY_PORT}:{GATEWAY_PORT}",),
+        volumes=("gateway:/app/var/gateway",),  # Stops that the database did not take yet
         health=_asks(GATEWAY_PORT),
     ),
 )

@@ -110,8 +110,18 @@ class BrowserWebSocket(BoundedWebSocket):
 
 
 class MachineWebSocket(BoundedWebSocket):
-    """A bridge speaks for many subjects, and its frames are larger."""
+    """A bridge speaks for many subjects, and its frames are larger. A page at the gateway is held to a page's bounds."""
+
+    largest_of_pages = 128 * 1024
+    pages = "/control"
 
     frames_per_second = 2000.0
     frames_burst = 4000.0
     send_buffer_bytes = 512 * 1024
+
+    async def process_request(self, path: str, request_headers: Any) -> Any:
+        """Look at who comes before anything else is read."""
+        if path.partition("?")[0] == self.pages:
+            self._frames = TokenBucket(BrowserWebSocket.frames_per_second, BrowserWebSocket.frames_burst)
+            self.max_size = self.largest_of_pages
+        return await super().process_request(path, request_headers)

@@ -16,7 +16,7 @@ if name := os.environ.get("PILOTHOUSE_TEST_GUARD_OFF"):
 
     switch_off(name)
 
-from apps.ingest.gateway import bridges  # noqa: E402
+from apps.ingest.gateway import control, running  # noqa: E402
 from apps.realtime import middleware  # noqa: E402
 from apps.realtime.consumers import hub, socket  # noqa: E402
 from console.asgi import application as _web  # noqa: E402
@@ -24,7 +24,7 @@ from console.gateway import application as _gateway  # noqa: E402
 
 
 def _insides():
-    hubs, gateways = list(hub._hubs.values()), list(bridges._bridges.values())
+    hubs, gateways = list(hub._hubs.values()), list(running._gateways.values())
     return {
         "tasks": len(asyncio.all_tasks()),
         "followers": sum(len(one.followers) for one in hubs),
@@ -32,7 +32,13 @@ def _insides():
         "groups": sum(len(one._hints._wanted) for one in hubs),
         "addresses": len(middleware.PER_ADDRESS),
         "people": len(socket.PER_PERSON),
-        "bridges": sum(len(one.connections) for one in gateways),
+        "bridges": sum(len(one.bridges.connections) for one in gateways),
+        "viewers": sum(len(one.viewers.all) for one in gateways),
+        "operators": len(control.PER_PERSON),
+        "watchers": sum(len(subject.watchers) for one in gateways for subject in one.live.subjects.values()),
+        "late": sum(subject.late for one in gateways for subject in one.live.subjects.values()),
+        "bad": sum(subject.bad for one in gateways for subject in one.live.subjects.values()),
+        "rows": sum(subject.rows for one in gateways for subject in one.live.subjects.values()),
     }
 
 

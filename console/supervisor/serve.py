@@ -36,13 +36,15 @@ def listening(host: str, port: int, backlog: int = 1024) -> socket.socket:
     return made
 
 
-def serve(application: str, largest_message: int, protocol: str, sockets: list[socket.socket]) -> None:
-    """Serve until told to stop; open sockets get three seconds then."""
+def serve(
+    application: str, largest_message: int, protocol: str, sockets: list[socket.socket], *, lifespan: str = "off"
+) -> None:
+    """Serve until told to stop; open sockets get three seconds then. With `lifespan` on, the application begins at once."""
     for opened in sockets:
         opened.setblocking(False)
     config = uvicorn.Config(
         application,
-        lifespan="off",
+        lifespan=lifespan,  # type: ignore[arg-type]
         ws=protocol,
         ws_per_message_deflate=False,  # a small frame could unpack to a large one
         ws_max_size=largest_message,
@@ -104,7 +106,8 @@ def main(argv: list[str] | None = None) -> None:
         sockets = [opened]
     else:
         sockets = [socket.socket(fileno=number) for number in options.fd]
-    serve(options.app or application, largest_message, protocol, sockets)
+    # The gateway works by itself too: it calls other gateways, and records Stops that an earlier process left.
+    serve(options.app or application, largest_message, protocol, sockets, lifespan="on" if options.name == "gateway" else "off")
 
 
 if __name__ == "__main__":

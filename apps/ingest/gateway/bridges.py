@@ -1,33 +1,51 @@
-"""The bridges connected to this process: one socket each, closed when its credential no longer holds."""
+"""The bridges connected to this process: one socket each."""
 
 import asyncio
-import logging
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
-from apps.accounts.selectors import machines_holding
 from apps.accounts.types import VerifiedMachine
-from apps.ingest.gateway.database import ask
-from apps.kernel.errors import Unavailable
+from apps.fleet.types import Claim
+from apps.ingest.gateway.asgi import Send
+from apps.ingest.gateway.live import Subject
+from apps.kernel import clock
+from workers.protocol import FromGateway, encode
 
-CHECK_EVERY_S = 0.4
 SIGNED_OUT, REPLACED = 4401, 4409
-_log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
 class Connection:
-    """One open socket of a machine. `ending` is the close code, once somebody decided that it ends."""
+    """One open socket of a machine. `ending` is the close code, once somebody decided that it ends.
+
+    `subjects` stand in the order of the hello, None where the bridge was refused one.
+    """
 
     machine: VerifiedMachine
+    send: Send
     bridge: str = ""
+    boot: UUID | None = None
+    claim: Claim | None = None
+    subjects: Sequence[Subject | None] = ()
+    heard: float = field(default_factory=clock.monotonic)
     ending: asyncio.Future[tuple[int, str]] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def end(self, code: int, reason: str) -> None:
         """Take nothing more from this socket and close it."""
         if not self.ending.done():
             self.ending.set_result((code, reason))
+
+    async def say(self, message: FromGateway) -> None:
+        """Send one message. Raises an OSError where the peer is gone or does not read."""
+        if not self.ending.done():
+            await self.send({"type": "websocket.send", "text": encode(message)})
+
+    async def say_if_there(self, message: FromGateway) -> None:
+        """Send one message; where the peer is gone, whoever comes next is told anew."""
+        with suppress(OSError):
+            await self.say(message)
 
 
 class Bridges:
@@ -36,8 +54,6 @@ class Bridges:
     def __init__(self) -> None:
         self.connections: set[Connection] = set()
         self._named: dict[tuple[UUID, str], Connection] = {}
-        self._watch = asyncio.create_task(self._watch_forever())
-        self._failing = False
 
     def opened(self, connection: Connection) -> None:
         """Watch this credential from now on."""
@@ -59,35 +75,6 @@ class Bridges:
         if self._named.get(key) is connection:
             del self._named[key]
 
-    async def _watch_forever(self) -> None:
-        while True:
-            await asyncio.sleep(CHECK_EVERY_S)
-            asked = list(self.connections)
-            if not asked:
-                continue
-            try:
-                holding = await ask(machines_holding, [one.machine.credential_id for one in asked])
-            except Unavailable:  # open sockets work on without the database; nobody can have been revoked meanwhile
-                if not self._failing:
-                    _log.warning("credentials of open sockets cannot be checked now")
-                self._failing = True
-                continue
-            except Exception:  # noqa: BLE001 - the watch over open sockets goes on, whatever one check met
-                _log.exception("the check of open sockets failed")
-                continue
-            self._failing = False
-            for connection in asked:
-                if connection.machine.credential_id not in holding:
-                    connection.end(SIGNED_OUT, "the credential no longer holds")
-
-
-_bridges: dict[Any, Bridges] = {}
-
-
-def bridges() -> Bridges:
-    """The connections of this process, made at the first one."""
-    loop = asyncio.get_running_loop()
-    if loop not in _bridges:
-        _bridges.clear()
-        _bridges[loop] = Bridges()
-    return _bridges[loop]
+    def claimed(self) -> Iterable[Connection]:
+        """Those that speak for somebody now."""
+        return [one for one in self.connections if one.claim is not None and not one.ending.done()]

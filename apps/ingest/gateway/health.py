@@ -2,13 +2,13 @@
 
 import msgspec
 
-from apps.ingest.gateway.asgi import Scope, Send, answer
+from apps.ingest.gateway.asgi import Receive, Scope, Send, answer
 from apps.ingest.gateway.database import ask
 from apps.ingest.selectors import ask_database
 from apps.kernel.errors import Unavailable
 
 
-async def probe(scope: Scope, send: Send) -> None:
+async def serve(scope: Scope, _receive: Receive, send: Send) -> None:
     """Answer one HTTP request: /healthz, /readyz, or 404."""
     if scope["method"] not in {"GET", "HEAD"}:
         return await answer(send, "http", 405, b"{}", extra=[(b"allow", b"GET, HEAD")])

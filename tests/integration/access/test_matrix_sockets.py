@@ -6,6 +6,7 @@ import pytest
 
 from apps.accounts import selectors
 from apps.ingest.gateway.application import SOCKETS
+from apps.ingest.types import FromPage as FromOperator
 from apps.kernel import clock, tasks
 from apps.kernel.errors import NotSignedIn
 from apps.kernel.permissions import can
@@ -79,6 +80,7 @@ def _wanted(one: Rule, member: Member, side: str) -> RefusalCode | None:
 def test_messages_of_the_table_are_the_messages_of_the_sockets() -> None:
     assert {message.__struct_config__.tag for message in get_args(FromPage)} == set(TABLE["page_message"])
     assert {message.__struct_config__.tag for message in get_args(FromBridge)} == set(TABLE["bridge_message"])
+    assert {message.__struct_config__.tag for message in get_args(FromOperator)} == set(TABLE["control_message"])
     assert set(SOCKETS) == set(TABLE["gateway_socket"])
 
 

@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from apps.kernel import clock
 from apps.kernel.types import system_actor
+from tests.factories import fleet
 from tests.served import COOKIE
 from workers.protocol import Ack, Heartbeat, Hello, Refused, Welcome, decode_from_gateway, encode
 
@@ -50,16 +51,18 @@ async def _code(socket, within=5):
 
 
 async def test_hello_then_heartbeats(world, gateway, site):
-    subject = f"robot:{uuid4()}"
-    secret = await _credential(world, site, subjects=[subject])
+    robot = await world.do(fleet.make_robot, site)
+    subject, nobody = f"robot:{robot.id}", f"robot:{uuid4()}"
+    secret = await _credential(world, site, subjects=[subject, nobody])
     async with _bridge(gateway, secret.text) as socket:
-        welcome = await _tell(socket, _hello(subjects=[subject], versions=[1, 9]))
+        welcome = await _tell(socket, _hello(subjects=[nobody, subject], versions=[1, 9]))
         assert isinstance(welcome, Welcome)
         assert (welcome.version, welcome.subjects) == (1, [subject])
+        assert [(one.subject, one.code) for one in welcome.refused] == [(nobody, "unknown")]
         for sequence in range(3):
-            ack = await _tell(socket, Heartbeat(sequence=sequence, sent_at_ms=0))
+            ack = await _tell(socket, Heartbeat(sequence=sequence, sent_at_ms=7))
             assert isinstance(ack, Ack)
-            assert ack.sequence == sequence
+            assert (ack.sequence, ack.sent_at_ms) == (sequence, 7)
             assert abs(ack.server_time_ms - clock.now().timestamp() * 1000) < 5000
 
 

@@ -18,6 +18,7 @@ from apps.fleet.services.robots import state_of
 from apps.fleet.types import ROBOT, subject_name
 from apps.journal.services import Operation, operation
 from apps.journal.types import Payload
+from apps.kernel.errors import NotFound
 from apps.kernel.permissions import require
 from apps.kernel.types import SubjectRef
 from workers import protocol
@@ -35,6 +36,7 @@ def take_facts(*, machine: VerifiedMachine, bridge_id: UUID, epoch: int, facts: 
     with operation(machine.actor, "fleet.take_facts") as act:
         require(machine.actor, "fleet.speak", SubjectRef("site", machine.site_id, site_id=machine.site_id))
         bridge = fenced(bridge_id, machine.site_id, epoch)
+        refuse_other_credential(bridge, machine)
         require_credential(machine)
         up_to = BootCursor.objects.filter(bridge=bridge, boot=facts.boot).values_list("sequence", flat=True).first() or 0
         new = _following(facts.facts, up_to)
@@ -46,6 +48,12 @@ def take_facts(*, machine: VerifiedMachine, bridge_id: UUID, epoch: int, facts: 
         ]
         _record(act, machine, payloads)
         return new[-1].sequence
+
+
+def refuse_other_credential(bridge: Bridge, machine: VerifiedMachine) -> None:
+    """Only the machine that said this bridge's newest hello tells its facts. Raises NotFound."""
+    if bridge.credential_id != machine.credential_id:
+        raise NotFound("There is nothing here.")
 
 
 def _following(facts: Sequence[protocol.Fact], up_to: int) -> list[protocol.Fact]:

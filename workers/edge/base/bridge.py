@@ -139,6 +139,8 @@ class Bridge(ABC):
             self._control()
         finally:
             self._ending.set()
+            for subject in self.subjects:  # whatever the reason: what nobody controls must not move
+                self.stop(subject)
             if pictures.is_alive():
                 pictures.join(5.0)
             self.stops.close()

@@ -17,6 +17,7 @@ def parser_of(about: str) -> argparse.ArgumentParser:
     """Options that every bridge has; a bridge may add its own."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--config", type=Path, required=True, help="JSON: url, credential, bridge, subjects, state")
+    parser.add_argument("--url", help="the gateway's address, instead of the one in the config file")
     parser.add_argument("--count", type=int, help="speak for the first so many of its subjects only")
     parser.add_argument("--state", type=Path, help="folder for what must survive a restart (else beside the config file)")
     parser.add_argument("--log", type=Path, help="write what is said, heard and kept to this file, one JSON object a line")
@@ -31,7 +32,7 @@ def main(kind: type[Bridge], *, parser: argparse.ArgumentParser | None = None, *
     options = (parser or parser_of(kind.__doc__ or "")).parse_args()
     logging.basicConfig(level=logging.INFO, format=_FORMAT, stream=sys.stderr)
     try:
-        config = read(options.config, most=options.count)
+        config = read(options.config, most=options.count, url=options.url)
         if parser is not None:
             more["options"] = options
         bridge = kind(config, folder=options.state or config.state_folder(options.config), log=options.log, **more)

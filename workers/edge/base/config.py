@@ -40,8 +40,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return beside.parent / (self.state or f"{beside.stem}-state")
 
 
-def read(path: Path, *, most: int | None = None) -> Config:
-    """The config in a file, cut to the first `most` subjects. Raises Bad."""
+def read(path: Path, *, most: int | None = None, url: str | None = None) -> Config:
+    """The config in a file, cut to the first `most` subjects, with another `url` where one is given. Raises Bad."""
     try:
         text = path.read_bytes()
         mode = path.stat().st_mode
@@ -56,4 +56,4 @@ def read(path: Path, *, most: int | None = None) -> Config:
     names = [one.subject for one in config.subjects]
     if not names or len(set(names)) != len(names):
         raise Bad(f"{path}: name at least one subject, and none twice")
-    return msgspec.structs.replace(config, subjects=config.subjects[:most])
+    return msgspec.structs.replace(config, subjects=config.subjects[:most], url=url or config.url)

@@ -48,7 +48,7 @@ def _fault_arguments(order: str, arguments: Mapping[str, Any]) -> dict[str, Any]
     """The fault and how long it lasts. Raises Invalid."""
     wrong: dict[str, list[str]] = {}
     fault, seconds = arguments.get("name"), arguments.get("seconds", 0)
-    if fault not in FAULTS and not (order == CLEAR and fault == "all"):
+    if not isinstance(fault, str) or (fault not in FAULTS and not (order == CLEAR and fault == "all")):
         wrong["name"] = [f"Give one of {', '.join(FAULTS)}."]
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= LONGEST_FAULT_S:
         wrong["seconds"] = [f"Give 0 to {LONGEST_FAULT_S} seconds; 0 lasts until it is cleared."]

@@ -20,10 +20,14 @@ help: ## Show this list
 setup-web:
 	@python=$(PYTHON_FOUND) && "$$python" tools/setup.py web
 
+.PHONY: setup-demo
+setup-demo:
+	@python=$(PYTHON_FOUND) && "$$python" tools/setup.py demo
+
 setup: ## Install all that demo, test and lint need
 	@python=$(PYTHON_FOUND) && "$$python" tools/setup.py test
 
-demo: setup-web ## Run the console with a demo site and print its address and accounts (PORT=, DATA=, WITH=)
+demo: setup-demo ## Run the console with a demo site and twelve simulated arms; print its address and accounts (PORT=, DATA=, WITH=)
 	@$(RUN) --demo
 
 run: setup-web ## Run the console without demo data (PORT=, DATA=, WITH=)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 CORE = "core"
+DEMO = "demo"  # comes with --demo, never with --with: what it needs is made by the demo's seed
 PROFILES: tuple[str, ...] = ()  # later parts add themselves here, to be asked for with --with
 
 WEB_PORT, GATEWAY_PORT, POSTGRES_PORT, VALKEY_PORT = 8000, 8001, 5432, 6379
@@ -56,7 +57,7 @@ class Process:
     """One process, or several equal ones on one listening socket (`count`)."""
 
     name: str
-    command: tuple[str, ...] = ()  # words in {braces} are filled in: python, data, run
+    command: tuple[str, ...] = ()  # words in {braces} are filled in: python, data, run, gateway
     engine: Literal["", "postgres", "valkey", "roles"] = ""  # run from a wheel; the command is the engine's
     profile: str = CORE
     count: int = 1
@@ -235,7 +236,19 @@ TAIL = Process(
     ),
 )
 
-PROCESSES: tuple[Process, ...] = (POSTGRES, VALKEY, ROLES, PREPARE, WEB, GATEWAY, WORKER, BEAT, TAIL)
+# Twelve simulated arms. It signs in with what `manage.py seed_fleet` wrote, and trains their policy at its first start.
+ARMS = Process(
+    name="arms",
+    command=(
+        *("{python}", "-m", "workers.edge.arms", "--config", "{data}/secrets/arms.json", "--url", "{gateway}/machine"),
+        *("--state", "{data}/arms/state", "--weights", "{data}/arms/weights"),
+    ),
+    profile=DEMO,
+    needs=("gateway",),
+    stop_within=6.0,
+)
+
+PROCESSES: tuple[Process, ...] = (POSTGRES, VALKEY, ROLES, PREPARE, WEB, GATEWAY, WORKER, BEAT, TAIL, ARMS)
 # What each serving process runs: application, largest WebSocket message, the protocol that bounds its sockets.
 APPLICATIONS: Mapping[str, tuple[str, int, str]] = {
     "web": ("console.asgi:application", 64 * 1024, "console.websocket:BrowserWebSocket"),

@@ -1,4 +1,4 @@
-"""Everything a fresh clone needs before it can run: `setup.py web` or `setup.py test`.
+"""Everything a fresh clone needs before it can run: `setup.py web`, `setup.py demo` or `setup.py test`.
 
 Needs only Python 3.11. Each step is stamped with the digest of what it was made from, so that a second run takes moments
 and a stopped one goes on where it was; a lock keeps two runs in one clone apart.
@@ -21,7 +21,7 @@ VENV = ROOT / ".venv"
 STAMPS = VENV / "stamps"
 LOCK = ROOT / "build" / "setup.lock"
 PYTHON = VENV / "bin" / "python"
-LOCKS = {"web": ("web.txt",), "test": ("web.txt", "test.txt")}
+LOCKS = {"web": ("web.txt",), "demo": ("web.txt", "worker.txt"), "test": ("web.txt", "worker.txt", "test.txt")}
 PIP_LIMIT_S = 1800
 APT_LIMIT_S = 900
 SAY_EVERY_S = 10
@@ -100,7 +100,7 @@ def install(which: str) -> None:
     if all(read_stamp(name) == digest for name, digest in digests.items()):
         return
     wanted = len({line for file in files for line in file.read_text().splitlines() if line[:1].isalnum()})
-    say(f"Python packages: {wanted} from {', '.join(file.name for file in files)} (the first time takes a minute or two)")
+    say(f"Python packages: {wanted} from {', '.join(file.name for file in files)} (the first time takes some minutes)")
     for name in digests:
         (STAMPS / name).unlink(missing_ok=True)
     # The locks are complete, so nothing is left to resolve.

@@ -26,7 +26,10 @@ def _up(parser: argparse.ArgumentParser) -> None:
     _data(parser)
     parser.add_argument("--port", type=int, default=8000, help="port of the console; the gateway takes the next one")
     parser.add_argument("--with", dest="profiles", default="", help="further parts, comma separated")
-    parser.add_argument("--demo", action="store_true", help="fill in a demo site and print its accounts")
+    parser.add_argument(
+        "--demo", action="store_true", help="fill in a demo site, print its accounts and run its simulated arms"
+    )
+    parser.add_argument("--without", default="", help="parts to leave out, comma separated: arms")
     parser.add_argument("--verbose", action="store_true", help="show the logs of all processes")
 
 
@@ -53,8 +56,10 @@ def _restore(parser: argparse.ArgumentParser) -> None:
 def _run_up(options: argparse.Namespace) -> int:
     from console.supervisor.up import up
 
-    profiles = [word.strip() for word in options.profiles.split(",") if word.strip()]
-    return up(_folder(options), options.port, profiles, demo=options.demo, verbose=options.verbose)
+    profiles, without = (
+        [word.strip() for word in text.split(",") if word.strip()] for text in (options.profiles, options.without)
+    )
+    return up(_folder(options), options.port, profiles, demo=options.demo, without=without, verbose=options.verbose)
 
 
 def _run_down(options: argparse.Namespace) -> int:

@@ -129,7 +129,7 @@ class Plan:
         values |= {
             "PILOTHOUSE_SECRET_KEY": self.folder.secrets.read("secret_key"),
             "PILOTHOUSE_PUBLIC_URL": self.url,
-            "PILOTHOUSE_GATEWAY_URL": f"ws://localhost:{ports.get('gateway', self.port + 1)}",
+            "PILOTHOUSE_GATEWAY_URL": self._gateway(),
             "PILOTHOUSE_HOSTS": "localhost,127.0.0.1,[::1]",
         }
         write_private(self.folder.environment, values | self.given)
@@ -148,7 +148,12 @@ class Plan:
         if process.engine == "roles" and self.cluster is not None:
             environment = self.cluster.roles_environment() | {MARK: self.mark}
             return Start(self.cluster.roles_command(), environment, self.folder.path, None)
-        words = {"python": sys.executable, "data": str(self.folder.path), "run": str(self.folder.run)}
+        words = {
+            "python": sys.executable,
+            "data": str(self.folder.path),
+            "run": str(self.folder.run),
+            "gateway": self._gateway(),
+        }
         command = [word.format(**words) if word.startswith("{") else word for word in process.command]
         for number in self.descriptors(process):
             command += ["--fd", str(number)]
@@ -172,6 +177,9 @@ class Plan:
         """Does the whole console say it is ready?"""
         web = self._ports().get("web")
         return web is None or http_status(web, "/readyz") == 200
+
+    def _gateway(self) -> str:
+        return f"ws://localhost:{self._ports().get('gateway', self.port + 1)}"
 
     def _ports(self) -> dict[str, int]:
         return dict(self.addresses.ports) if self.addresses else {}

@@ -4,11 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterable
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from console.embedded import postgres
 from console.embedded.faults import Fault
-from console.processes import PROCESSES, PROFILES, Process, chosen
+from console.processes import ARMS, CORE, DEMO, PROCESSES, PROFILES, Process, chosen
 from console.supervisor.folder import DataFolder
 from console.supervisor.logs import Follower
 from console.supervisor.plan import ROOT, Plan
@@ -21,6 +22,7 @@ def up(
     profiles: Iterable[str] = (),
     *,
     demo: bool = False,
+    without: Iterable[str] = (),
     verbose: bool = False,
     processes: Iterable[Process] = PROCESSES,
 ) -> int:
@@ -33,9 +35,10 @@ def up(
     folder.open()
     folder.lock()
     try:
-        plan = Plan(folder, chosen(wanted, processes), port, demo=demo)
+        plan = Plan(folder, chosen([*wanted, DEMO] if demo else wanted, processes), port, demo=demo)
         announce(f"Starting Pilothouse in {folder.path}")
         plan.say = announce
+        _leave_out(plan, without)
         plan.sweep()
         plan.claim_ports()
         folder.sign(plan.url)
@@ -56,15 +59,30 @@ def up(
         folder.unlock()
 
 
+def _leave_out(plan: Plan, names: Iterable[str]) -> None:
+    """Drop what is not wanted, and arms that could not move here. Raises Fault for what is no part that can be left out."""
+    optional = {process.name for process in plan.processes if process.profile != CORE}
+    for name in names:
+        if name not in optional:
+            raise Fault(f"--without {name}: only these may be left out: {', '.join(sorted(optional)) or 'none'}.", 2)
+        plan.drop(name)
+    if any(process.name == ARMS.name for process in plan.processes) and find_spec("mujoco") is None:
+        plan.drop(ARMS.name)
+        announce("Without moving arms: the packages of workers are not installed here (`make demo` installs them)")
+
+
 def _decide_preparation(plan: Plan) -> None:
     """Say what `prepare` has to do this time: nothing, if neither code nor packages nor the wish for a demo changed."""
     known = plan.folder.read_marker() or {}
     plan.fingerprint = fingerprint()
     seeds = set(known.get("seeded", []))
     plan.seeds = seeds | {"base"} | ({"demo"} if plan.demo else set())
-    same = known.get("prepared") == plan.fingerprint and plan.seeds == seeds
+    # A demo of an earlier version has no robots yet.
+    has_robots = not plan.demo or (plan.folder.path / "secrets" / "arms.json").exists()
+    is_seeded = plan.seeds == seeds and has_robots
+    same = known.get("prepared") == plan.fingerprint and is_seeded
     words = ["--static"]
-    if plan.seeds != seeds:
+    if not is_seeded:
         words.append("--demo" if plan.demo else "--seed")
     plan.drop("prepare") if same else plan.extend("prepare", words)
 

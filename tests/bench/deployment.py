@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,9 +24,13 @@ START_WITHIN_S = 120
 
 
 class Deployment:
-    """Starts on entry, ends and removes everything on exit. `started_s` is the time from the command to serving."""
+    """Starts on entry, ends and removes everything on exit. `started_s` is the time from the command to serving.
 
-    def __init__(self) -> None:
+    `words` are those of `manage.py up`.
+    """
+
+    def __init__(self, words: Sequence[str] = ("--demo",)) -> None:
+        self.words = words
         self.folder = Path(tempfile.mkdtemp(prefix="pilothouse-bench-"))
         self.data = self.folder / "data"
         self.port = free_port()
@@ -34,7 +39,7 @@ class Deployment:
 
     def __enter__(self) -> "Deployment":
         begun = time.monotonic()
-        command = [sys.executable, "manage.py", "up", "--demo", "--port", str(self.port), "--data", str(self.data)]
+        command = [sys.executable, "manage.py", "up", *self.words, "--port", str(self.port), "--data", str(self.data)]
         with (self.folder / "up.log").open("wb") as log:
             self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
@@ -84,7 +89,10 @@ class Deployment:
 
     def sign_in(self, role: str = "viewer") -> dict[str, str]:
         """The headers of a browser signed in as the demo account of a role."""
-        account = next(one for one in self.accounts() if one["role"] == role)
+        return self.sign_in_as(next(one for one in self.accounts() if one["role"] == role))
+
+    def sign_in_as(self, account: dict[str, Any]) -> dict[str, str]:
+        """The headers of a browser signed in with this email and password."""
         with httpx.Client(base_url=self.url, timeout=20, follow_redirects=False) as browser:
             page = browser.get("/account/login/").text
             token = page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]

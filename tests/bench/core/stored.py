@@ -1,0 +1,66 @@
+"""What is stored after a run: `python -m tests.bench.core.stored`, run with the settings of the deployment.
+
+Reads JSON (world, what the load did), samples states back and compares them with what their subjects really measured.
+"""
+
+import json
+import random
+import sys
+from typing import Any
+
+SAMPLED = 40
+
+
+def check(world: dict[str, Any], load: dict[str, Any]) -> dict[str, Any]:
+    """How many states are stored, how many facts are recorded, and every difference found in some subjects."""
+    from uuid import UUID
+
+    from django.db import connection
+
+    from apps.kernel.types import SubjectRef
+    from apps.telemetry.selectors import samples, series, storage
+    from tests.bench.core.values import CHANNELS, values_of
+
+    faults: list[str] = []
+    compared = 0
+    bridge_of = {subject: bridge for bridge in world["bridges"] for subject in bridge["subjects"]}
+    numbers = {subject: number for number, subject in enumerate(world["subjects"])}
+    names = [channel.name for channel in CHANNELS]
+    for subject in random.Random(7).sample(world["subjects"], min(SAMPLED, len(world["subjects"]))):
+        bridge = bridge_of[subject]["bridge"]
+        ref = SubjectRef("robot", UUID(subject.partition(":")[2]), site_id=UUID(world["site"]))
+        since_ms, until_ms = load["began_ms"] - 1000, load["ended_ms"] + 30_000
+        found = samples(ref, since_ms=since_ms, until_ms=until_ms)
+        compared += len(found)
+        if [one.sequence for one in found] != list(range(1, load["sequences"][bridge] + 1)):
+            faults.append(f"{subject}: {len(found)} of {load['sequences'][bridge]} states")
+        for one in found:
+            if [one.values[name] for name in names] != values_of(numbers[subject], one.sequence):
+                faults.append(f"{subject}: state {one.sequence} is not what it measured")
+            if str(one.boot) != load["boots"][bridge] or abs(one.received_ms - one.device_ms) > 5000:
+                faults.append(f"{subject}: state {one.sequence} has another boot or other times")
+        chart = series(ref, channels=["count"], since_ms=since_ms, until_ms=until_ms, pixels=10)
+        if sum(chart.count) != len(found) or max(v for v in chart.channels[0].highest if v is not None) != found[-1].sequence:
+            faults.append(f"{subject}: its chart does not hold its states")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(sum(count), 0), coalesce(sum(length(data)), 0), count(*) FROM telemetry_block")
+        states, data_bytes, blocks = cursor.fetchone()
+        cursor.execute("SELECT count(*) FROM journal_event WHERE type IN ('fleet.episode_started', 'fleet.episode_ended')")
+        facts = cursor.fetchone()[0]
+    return {
+        "states": int(states),
+        "blocks": int(blocks),
+        "data_bytes": int(data_bytes),
+        "table_bytes": storage().table_bytes,
+        "facts": int(facts),
+        "compared": compared,
+        "faults": faults[:20],
+    }
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    given = json.loads(sys.stdin.readline())
+    sys.stdout.write(json.dumps(check(given["world"], given["load"])) + "\n")

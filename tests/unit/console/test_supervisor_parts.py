@@ -118,7 +118,8 @@ def test_waits_grow_between_crashes_and_the_schedule_is_discarded(tmp_path: Path
 def test_stopping_goes_from_the_most_dependent_to_the_engines(tmp_path: Path) -> None:
     supervision = Supervision(Plan(DataFolder(tmp_path), PROCESSES, 8000, settings={}), lambda _: None)
     levels = [[unit.name for unit in level] for level in supervision._levels()]
-    assert set(levels[0]) == {"web-1", "web-2", "gateway", "worker", "beat"}
+    assert set(levels[0]) == {"arms"}
+    assert set(levels[1]) == {"web-1", "web-2", "gateway", "worker", "beat", "tail"}
     assert set(levels[-1]) == {"postgres", "valkey"}
 
 

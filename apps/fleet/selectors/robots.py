@@ -1,8 +1,7 @@
 """Reads of robots: the list, one of them, its log."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -102,27 +101,11 @@ def robot_detail(site_id: UUID, robot_id: UUID, *, now: datetime | None = None) 
     )
 
 
-@dataclass(frozen=True)
-class _OfStream:
-    """Parameters of the journal's list, for one stream."""
-
-    asked: Parameters
-    stream: str
-
-    def keys(self) -> Iterable[str]:
-        """Names given, the stream among them."""
-        return [*(name for name in self.asked.keys() if name != "stream"), "stream"]  # noqa: SIM118
-
-    def getlist(self, key: str) -> list[str]:
-        """Every value of one name."""
-        return [self.stream] if key == "stream" else self.asked.getlist(key)
-
-
 def robot_log(site_id: UUID, robot_id: UUID, parameters: Parameters) -> Page[Recorded]:
-    """Facts of one robot, newest first, narrowed as the journal's list is. Raises NotFound, Invalid."""
+    """Facts of one robot, newest first, narrowed as the journal's list is, but for the stream. Raises NotFound, Invalid."""
     if not Robot.objects.filter(id=robot_id, site_id=site_id).exists():
         raise NotFound("There is nothing here.")
-    return journal.event_page(site_id, _OfStream(parameters, robot_stream(robot_id)))
+    return journal.stream_page(robot_stream(robot_id), parameters)
 
 
 def newest_facts(robot_id: UUID, *, most: int = 12) -> list[Recorded]:

@@ -3,6 +3,7 @@
 from apps.journal.selectors.chain import chain_faults, size, trouble
 from apps.journal.selectors.events import (
     EVENTS,
+    OF_STREAM,
     as_recorded,
     counts_of_sites,
     event_of_site,
@@ -10,11 +11,14 @@ from apps.journal.selectors.events import (
     events_after,
     events_of_site,
     heads,
+    newest_events,
+    stream_page,
 )
 from apps.journal.selectors.tail import tail_lag_s
 
 __all__ = [
     "EVENTS",
+    "OF_STREAM",
     "as_recorded",
     "chain_faults",
     "counts_of_sites",
@@ -23,7 +27,9 @@ __all__ = [
     "events_after",
     "events_of_site",
     "heads",
+    "newest_events",
     "size",
+    "stream_page",
     "tail_lag_s",
     "trouble",
 ]

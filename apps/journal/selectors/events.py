@@ -84,6 +84,19 @@ def event_page(site_id: UUID, parameters: Parameters) -> Page[Recorded]:
     return Page([as_recorded(row) for row in page.rows], page.next_cursor)
 
 
+OF_STREAM = Listing(
+    filters=tuple(one for one in EVENTS.filters if one.name != "stream"),
+    sorts={"sequence": Sort("sequence", whole)},  # in a stream the same order as positions, and the one that has an index
+    default_sort="-sequence",
+)
+
+
+def stream_page(stream: str, parameters: Parameters) -> Page[Recorded]:
+    """Facts of one stream as the parameters ask, newest first. Raises Invalid."""
+    page = OF_STREAM.page(Event.objects.filter(stream=stream), parameters)
+    return Page([as_recorded(row) for row in page.rows], page.next_cursor)
+
+
 def event_of_site(site_id: UUID, event_id: UUID) -> Recorded:
     """One fact of one site. Raises NotFound."""
     found = Event.objects.filter(site_id=site_id, id=event_id).first()

@@ -43,13 +43,14 @@ class LiveFloor extends HTMLElement {
 
   #collect() {
     const isMarks = this.grid.id === "floor-marks";
-    this.marks = isMarks ? new Marks(this.grid, this.querySelector("#mark-tile"), this.pictures) : null;
-    for (const element of this.grid.querySelectorAll("[data-subject]")) {
-      const entry = gateway.entry(element.dataset.subject);
-      this.#names.set(entry.id, element.dataset.name);
+    this.marks = isMarks ? new Marks(this.grid, this.querySelector("#mark-tile .tile"), this.pictures) : null;
+    for (const element of this.grid.querySelectorAll(isMarks ? ".mark" : "[data-subject]")) {
       const tile = isMarks ? this.marks.add(element) : new Tile(element);
-      this.#tiles.set(entry.id, tile);
-      if (tile.canvas && element.dataset.camera) this.pictures.show(tile.canvas, entry.id, element.dataset.camera);
+      const { subject, name, camera } = element.dataset;
+      this.#names.set(subject, name);
+      this.#tiles.set(subject, tile);
+      gateway.entry(subject);
+      if (tile.canvas && camera) this.pictures.show(tile.canvas, subject, camera);
     }
     this.onScreen = new Set();
     this.watcher = new IntersectionObserver((changes) => {

@@ -9,7 +9,9 @@ class Mark {
 
   constructor(element) {
     this.element = element;
-    this.words = element.querySelector("[data-part=word]");
+    Object.assign(element.dataset, { subject: element.pathname.split("/").at(-2), name: element.title, href: element.pathname });
+    this.words = Object.assign(document.createElement("span"), { className: "vh" });
+    element.append(this.words);
   }
 
   draw(entry) {
@@ -35,11 +37,13 @@ export class Marks {
   }
 
   add(element) {
+    const made = new Mark(element);
     if (!this.preview.dataset.subject) this.#choose(element);
-    return new Mark(element);
+    return made;
   }
 
   drawChosen() {
+    if (!this.preview.dataset.subject) return;
     const entry = gateway.entry(this.preview.dataset.subject);
     const camera = entry.about?.cameras[0];
     if (camera && this.preview.dataset.camera !== camera) {
@@ -57,5 +61,6 @@ export class Marks {
     const link = this.preview.querySelector("h3 a");
     say(link, element.dataset.name);
     link.href = element.href;
+    this.preview.hidden = false;
   }
 }

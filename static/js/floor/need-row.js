@@ -28,7 +28,9 @@ export class NeedRow {
     this.#seat(ids, isHeld, nameOf);
     for (const { place, tile } of this.places) {
       const id = place.dataset.holds;
-      if (id) tile.draw(gateway.entry(id), this.pictures.at(id, tile.element.dataset.camera));
+      if (!id) continue;
+      this.#aim(tile, id, nameOf);
+      tile.draw(gateway.entry(id), this.pictures.at(id, tile.element.dataset.camera));
     }
     const unseated = ids.length - this.places.filter(({ place }) => place.dataset.holds).length;
     mark(this.calm, "hidden", ids.length ? "" : null);
@@ -49,12 +51,16 @@ export class NeedRow {
     tile.element.dataset.subject = id;
     tile.element.hidden = !id;
     if (!id) return this.pictures.forget(tile.canvas);
-    const own = this.tileOf(id);
     say(link, nameOf(id));
-    link.href = own.dataset.href;
-    const camera = own.dataset.camera ?? "";
+    link.href = this.tileOf(id).dataset.href;
+    delete tile.element.dataset.camera;
+  }
+
+  #aim(tile, id, nameOf) {
+    const camera = this.tileOf(id).dataset.camera || gateway.entry(id).about?.cameras[0] || "";
+    if (!camera || tile.element.dataset.camera === camera) return;
     tile.element.dataset.camera = camera;
-    tile.canvas.setAttribute("aria-label", `Camera ${camera || "none"} of ${nameOf(id)}`);
-    if (camera) this.pictures.show(tile.canvas, id, camera);
+    tile.canvas.setAttribute("aria-label", `Camera ${camera} of ${nameOf(id)}`);
+    this.pictures.show(tile.canvas, id, camera);
   }
 }

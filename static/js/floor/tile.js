@@ -31,6 +31,7 @@ export class Tile {
     drawIcon(this.parts.icon, state.icon);
     mark(this.element, "data-kind", state.kind || "calm");
     toggle(this.element, "stale", late);
+    mark(this.parts.latched, "hidden", entry.report?.latched?.length && state.word !== "stopped" ? null : "");
     say(this.parts.age, age === Infinity ? "none yet" : ageWords(age));
     say(this.parts.doing, doing(entry));
     say(this.parts.driver, driver(entry));

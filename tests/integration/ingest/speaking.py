@@ -4,11 +4,12 @@ import asyncio
 import io
 import json
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from uuid import UUID, uuid4
 
 from PIL import Image, ImageDraw
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 
 from apps.accounts.selectors import verify_machine
 from tests.factories import fleet
@@ -27,8 +28,9 @@ class Bridge:
         self._reading = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
-        async for frame in self.socket:
-            self.heard.append(decode_from_gateway(frame))
+        with suppress(ConnectionClosed):
+            async for frame in self.socket:
+                self.heard.append(decode_from_gateway(frame))
 
     async def say(self, message, *, packed: bool = True) -> None:
         """Send one message."""
@@ -86,19 +88,23 @@ class Page:
         self._reading = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
-        async for frame in self.socket:
-            if isinstance(frame, bytes):
-                size = int.from_bytes(frame[:4], "big")
-                self.pictures.append((json.loads(frame[4 : 4 + size]), frame[4 + size :]))
-                continue
-            said = json.loads(frame)
-            self.heard.append(said)
-            if said["op"] == "floor":
-                self.rows.update({row[0]: row for row in said["rows"]})
-            elif said["op"] == "subjects":
-                self.subjects.update({one["i"]: one for one in said["list"]})
-            elif said["op"] == "reports":
-                self.reports.update({one["i"]: one for one in said["list"]})
+        with suppress(ConnectionClosed):
+            async for frame in self.socket:
+                self._take(frame)
+
+    def _take(self, frame) -> None:
+        if isinstance(frame, bytes):
+            size = int.from_bytes(frame[:4], "big")
+            self.pictures.append((json.loads(frame[4 : 4 + size]), frame[4 + size :]))
+            return
+        said = json.loads(frame)
+        self.heard.append(said)
+        if said["op"] == "floor":
+            self.rows.update({row[0]: row for row in said["rows"]})
+        elif said["op"] == "subjects":
+            self.subjects.update({one["i"]: one for one in said["list"]})
+        elif said["op"] == "reports":
+            self.reports.update({one["i"]: one for one in said["list"]})
 
     async def say(self, **frame) -> None:
         """Send one frame."""
@@ -183,7 +189,10 @@ async def page_of(world, gateway, site=None, *roles, session: str = ""):
     if not session:
         _, session = await world.person(site, *roles)
     async with page_at(gateway, session) as socket:
-        yield Page(socket)
+        page = Page(socket)
+        await page.say(op="ping", t=1)
+        await page.hear("pong")  # it was let in
+        yield page
 
 
 def picture_of(seed: int, number: int, *, brightness: int = 150, size=(160, 120)) -> bytes:

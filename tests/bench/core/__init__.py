@@ -1,17 +1,47 @@
-"""What the live floor costs and how quick it is: `make bench-core`. Each part is a module with `measure(size)`."""
+"""What the live floor costs and how quick it is: `make bench-core`.
 
-from dataclasses import dataclass
+Each part is a module of this package with `measure(bench)`, which yields figures as they are known. A part takes what it needs
+from the bench: how much to measure, and a console that is filled once and shared by all parts that ask for it.
+"""
 
-# In the order in which they run. The longest come last.
+from contextlib import ExitStack
+from types import TracebackType
+
+from tests.bench.core.stage import Stage
+
+# In the order in which they run: what fills the database most comes late, what takes longest last.
 PARTS = ("floor", "gateway", "journal", "demo", "memory")
+SUBJECTS, BRIDGES = 1000, 20
+SMOKE_SUBJECTS, SMOKE_BRIDGES = 60, 3
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much is measured: everything, or so little that only running matters."""
+class Bench:
+    """One run over some parts. `is_smoke`: so little is measured that only running matters."""
 
-    is_smoke: bool = False
+    def __init__(self, *, is_smoke: bool = False, minutes: float = 20.0) -> None:
+        self.is_smoke = is_smoke
+        self.minutes = 0.1 if is_smoke else minutes
+        self._stack = ExitStack()
+        self._stage: Stage | None = None
+
+    def __enter__(self) -> "Bench":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.close()
 
     def pick(self, full: float, smoke: float) -> float:
         """One of two amounts."""
         return smoke if self.is_smoke else full
+
+    def stage(self) -> Stage:
+        """The console with a thousand subjects on twenty bridges, started when it is first asked for."""
+        if self._stage is None:
+            sizes = (SMOKE_SUBJECTS, SMOKE_BRIDGES) if self.is_smoke else (SUBJECTS, BRIDGES)
+            self._stage = self._stack.enter_context(Stage(*sizes))
+        return self._stage
+
+    def leave(self) -> None:
+        """End the shared console: for a part that needs the machine for another one."""
+        self._stack.close()
+        self._stage = None

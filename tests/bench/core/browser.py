@@ -47,6 +47,11 @@ class Browser:
         ages, shifts = self.page.evaluate("() => [window.benchAges, window.benchShifts]")
         return {"ages": sorted(ages), "shift": sum(shifts), "shifts": len(shifts), "faults": self.faults}
 
+    def transferred(self) -> int:
+        """Bytes of the page and of all it loaded, as they were sent, pictures of robots not among them."""
+        entries = "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
+        return int(self.page.evaluate(f"() => {entries}.reduce((sum, one) => sum + one.encodedBodySize, 0)"))
+
     def wait(self, seconds: float) -> None:
         """Let the page live."""
         self.page.wait_for_timeout(seconds * 1000)
@@ -60,7 +65,8 @@ def browser(url: str, headers: dict[str, str]) -> Iterator[Browser]:
         try:
             context = chromium.new_context(viewport={"width": 1440, "height": 900})
             cookies = [pair.partition("=") for pair in headers["Cookie"].split("; ")]
-            context.add_cookies([{"name": name, "value": value, "url": url} for name, _, value in cookies])
+            origin = "/".join(url.split("/")[:3])
+            context.add_cookies([{"name": name, "value": value, "url": origin} for name, _, value in cookies])
             page = context.new_page()
             page.set_default_timeout(60_000)
             opened = Browser(page)

@@ -14,20 +14,19 @@ from contextlib import ExitStack
 from typing import Any
 
 from tests.bench.base import Figure
-from tests.bench.core import Size
+from tests.bench.core import Bench
 from tests.bench.core.browser import browser
 from tests.bench.core.stage import ROOT, Cpu, Stage, family
 
-SUBJECTS, BRIDGES, HERTZ, VIEWERS = 1000, 20, 10.0, 4
+HERTZ, VIEWERS = 10.0, 4
 STORED_WITHIN_S = 15.0  # the longest an open block waits, and its way to the table
 
 
-def measure(size: Size) -> Iterator[Figure]:
+def measure(bench: Bench) -> Iterator[Figure]:
     """Every figure, as it is known."""
-    subjects, bridges = int(size.pick(SUBJECTS, 60)), int(size.pick(BRIDGES, 3))
-    seconds = size.pick(60, 6)
-    with Stage(subjects, bridges) as stage, ExitStack() as stack:
-        headers = stage.sign_in_as(stage.world["watcher"])
+    stage, seconds = bench.stage(), bench.pick(60, 6)
+    headers = stage.sign_in_as(stage.world["watcher"])
+    with ExitStack() as stack:
         load = stack.enter_context(stage.beside("tests.bench.core.load", load_of(stage, HERTZ, seconds)))
         load.heard()
         viewers = stack.enter_context(stage.beside("tests.bench.core.viewers", viewers_of(stage, headers, seconds)))
@@ -46,9 +45,10 @@ def measure(size: Size) -> Iterator[Figure]:
         shown = opened.found()
         seen, sent = viewers.heard(), load.heard()
         memory = stage.gateway().memory_info().rss / 2**20 - memory
-        time.sleep(STORED_WITHIN_S)
-        kept = stored(stage, sent)
-    yield from _figures(sent, seen, shown, kept, seconds, subjects * HERTZ)
+    time.sleep(STORED_WITHIN_S)
+    kept = stored(stage, sent)
+    rate = len(stage.world["subjects"]) * HERTZ
+    yield from _figures(sent, seen, shown, kept, seconds, rate)
     for name, used in cores.items():
         yield Figure(f"gateway: CPU of {name}", used, "cores")
     yield Figure("gateway: memory it took under load", memory, "MiB")

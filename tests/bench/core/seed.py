@@ -8,7 +8,8 @@ import sys
 from typing import Any
 
 PASSWORD = "a long password for a measurement 1"
-SLUG, EMAIL = "bench-hall", "watcher@bench.test"
+SLUG, SMALL_SLUG, EMAIL = "bench-hall", "bench-room", "watcher@bench.test"
+SMALL = 10
 
 
 def seed(subjects: int, bridges: int) -> dict[str, Any]:
@@ -21,7 +22,12 @@ def seed(subjects: int, bridges: int) -> dict[str, Any]:
 
     actor = system_actor("bench")
     site = make_site(SLUG, name="Bench hall", is_simulated=True)
-    grant(make_person("Watcher", email=EMAIL, password=PASSWORD), site, Role.VIEWER)
+    room = make_site(SMALL_SLUG, name="Bench room", is_simulated=True)
+    watcher = make_person("Watcher", email=EMAIL, password=PASSWORD)
+    for place in (site, room):
+        grant(watcher, place, Role.VIEWER)
+    for number in range(SMALL):
+        register_robot(actor=actor, site_id=room.id, name=f"subject-{number:04d}", kind="arm", is_simulated=True)
     names = [
         subject_name(
             register_robot(actor=actor, site_id=site.id, name=f"subject-{number:04d}", kind="arm", is_simulated=True).id

@@ -9,6 +9,22 @@ import sys
 from typing import Any
 
 SAMPLED = 40
+_BLOCKS = "SELECT coalesce(sum(count), 0), coalesce(sum(length(data)), 0), count(*) FROM telemetry_block WHERE since_ms >= %s"
+_FACTS = """
+SELECT count(*) FROM journal_event
+WHERE type IN ('fleet.episode_started', 'fleet.episode_ended') AND recorded_at >= to_timestamp(%s)
+"""
+
+
+def states_of(ref: Any, since_ms: int, until_ms: int) -> list[Any]:
+    """All stored states of a subject, half an hour at a time."""
+    from apps.telemetry.selectors import samples
+
+    step = 30 * 60_000
+    found = [
+        one for at in range(since_ms, until_ms, step) for one in samples(ref, since_ms=at, until_ms=min(at + step, until_ms))
+    ]
+    return sorted(found, key=lambda one: one.sequence)
 
 
 def check(world: dict[str, Any], load: dict[str, Any]) -> dict[str, Any]:
@@ -18,7 +34,7 @@ def check(world: dict[str, Any], load: dict[str, Any]) -> dict[str, Any]:
     from django.db import connection
 
     from apps.kernel.types import SubjectRef
-    from apps.telemetry.selectors import samples, series, storage
+    from apps.telemetry.selectors import series, storage
     from tests.bench.core.values import CHANNELS, values_of
 
     faults: list[str] = []
@@ -30,7 +46,7 @@ def check(world: dict[str, Any], load: dict[str, Any]) -> dict[str, Any]:
         bridge = bridge_of[subject]["bridge"]
         ref = SubjectRef("robot", UUID(subject.partition(":")[2]), site_id=UUID(world["site"]))
         since_ms, until_ms = load["began_ms"] - 1000, load["ended_ms"] + 30_000
-        found = samples(ref, since_ms=since_ms, until_ms=until_ms)
+        found = states_of(ref, since_ms, until_ms)
         compared += len(found)
         if [one.sequence for one in found] != list(range(1, load["sequences"][bridge] + 1)):
             faults.append(f"{subject}: {len(found)} of {load['sequences'][bridge]} states")
@@ -43,9 +59,9 @@ def check(world: dict[str, Any], load: dict[str, Any]) -> dict[str, Any]:
         if sum(chart.count) != len(found) or max(v for v in chart.channels[0].highest if v is not None) != found[-1].sequence:
             faults.append(f"{subject}: its chart does not hold its states")
     with connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(sum(count), 0), coalesce(sum(length(data)), 0), count(*) FROM telemetry_block")
+        cursor.execute(_BLOCKS, [load["began_ms"] - 1000])
         states, data_bytes, blocks = cursor.fetchone()
-        cursor.execute("SELECT count(*) FROM journal_event WHERE type IN ('fleet.episode_started', 'fleet.episode_ended')")
+        cursor.execute(_FACTS, [load["began_ms"] / 1000])
         facts = cursor.fetchone()[0]
     return {
         "states": int(states),

@@ -11,7 +11,15 @@ class FleetConfig(AppConfig):
 
     def ready(self) -> None:
         """Load what registers itself."""
+        from apps.alarms.services import watch_by
         from apps.fleet import events, permissions, projections  # noqa: F401
+        from apps.fleet.selectors import words
+        from apps.fleet.services.watching import watch_fleet
         from apps.journal.services import projection
+        from apps.kernel.selectors import register_subjects
 
+        register_subjects("robot", words.robot_words)
+        register_subjects("bridge", words.bridge_words)
+        register_subjects("gateway", words.gateway_words)
+        watch_by("fleet", watch_fleet)
         projection("fleet", projections.TABLES, projections.apply_recorded)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
-from uuid import UUID
+from uuid import NAMESPACE_DNS, UUID, uuid5
 
 from workers.protocol import RefusedSubject, Resume
 
@@ -32,6 +32,11 @@ FAULTS: Mapping[str, str] = {
 # Faults of the whole bridge: every robot it speaks for has them.
 BRIDGE_FAULTS = frozenset({"clock_skew", "link_loss", "process_kill"})
 INJECT, CLEAR, RESET = "inject_fault", "clear_fault", "reset_scene"
+
+
+def gateway_id(name: str) -> UUID:
+    """A gateway as the subject of an alarm: gateways have names, alarms want identifiers."""
+    return uuid5(NAMESPACE_DNS, f"gateway.{name}")
 
 
 def subject_name(robot_id: UUID) -> str:

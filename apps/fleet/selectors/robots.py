@@ -96,7 +96,7 @@ def robot_detail(site_id: UUID, robot_id: UUID, *, now: datetime | None = None) 
         contested_by=robot.contested_by.name if robot.contested_by else "",
         episode=next((one for one in episodes if one.id == robot.episode_id), None),
         episodes=episodes,
-        outcomes=outcomes,
+        outcomes=dict(outcomes),  # a template that asks a Counter for `.values` gets the count of that word
         orders=[OpenOrder(one.id, one.robot_id, one.name, one.arguments, one.valid_until) for one in orders],
     )
 

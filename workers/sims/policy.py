@@ -77,9 +77,12 @@ def save(trained: Trained, path: Path) -> None:
 
 def load(path: Path) -> Trained:
     """Read weights back. Raises OSError, or ValueError where they are not those of such a policy or not finite."""
-    with safetensors.safe_open(path, framework="pt") as file:
-        kept = file.metadata() or {}
-        weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dict
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            kept = file.metadata() or {}
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dict
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"{path.name} is no file of weights") from error
     if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
         raise ValueError("weights are not finite")
     policy = Policy()
@@ -89,6 +92,11 @@ def load(path: Path) -> Trained:
         raise ValueError("these are not the weights of this policy") from error
     policy.eval()
     return Trained(policy, name_of(policy), float(kept.get("success", "nan")), int(kept.get("demonstrations", "0")))
+
+
+def warm_up(policy: Policy) -> None:
+    """Ask it once for nothing: the first call of a network takes many times as long as the next ones."""
+    policy.act([np.zeros(OBSERVED, dtype=np.float32)])
 
 
 def name_of(policy: Policy) -> str:

@@ -62,7 +62,9 @@ class Arms(Bridge):
         self.fact(subject, body)
 
     def prepare(self) -> None:
-        """Turn the knobs that the command line asks for."""
+        """Begin to learn, and turn the knobs that the command line asks for."""
+        if not self._options.expert:
+            self._learner.start()
         for wish in self._options.fault:
             for subject, arm in self._arms.items():
                 if wish.arm in ("", arm.name):
@@ -84,7 +86,7 @@ class Arms(Bridge):
             rest = began + (part + 1) * CONTROL_S / SUBSTEPS - time.monotonic()
             if rest > 0 and part < SUBSTEPS - 1:
                 time.sleep(rest)
-        skill = None if self._options.expert else self._learner.look()
+        skill = self._learner.trained
         for subject, arm in self._arms.items():
             arm.settle(skill, may_move=self.may_move(subject))
 

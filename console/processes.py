@@ -175,11 +175,11 @@ GATEWAY = Process(
     listen=Listen(offset=1, container=GATEWAY_PORT, public=True),
     health=Health("http", path="/healthz"),
     needs=("postgres", "valkey", "prepare"),
-    pool=8,
+    pool=10,
     container=Container(
         image=_IMAGE,
         command=("python", "-m", "console.supervisor.serve", "gateway", "--listen", f"0.0.0.0:{GATEWAY_PORT}"),
-        environment=_serving(8)
+        environment=_serving(10)
         | {
             "PILOTHOUSE_GATEWAY_NAME": "${PILOTHOUSE_GATEWAY_NAME:-gateway}",
             "PILOTHOUSE_GATEWAY_LINKS": "${PILOTHOUSE_GATEWAY_LINKS:-}",

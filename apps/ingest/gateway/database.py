@@ -50,7 +50,8 @@ class Desk:
             self._waiting -= 1
 
 
-ENTRY = Desk("entry", 2)  # who opens a socket, and probes
+ENTRY = Desk("entry", 2, deadline_s=5.0, most_waiting=256)  # which person opens a socket, and probes
+CLAIMS = Desk("claims", 2, deadline_s=5.0, most_waiting=256)  # which machine, and what it speaks for
 WATCH = Desk("watch", 1)  # the look at rights, Stops and orders, several times a second
 FACTS = Desk("facts", 2)
 STOPS = Desk("stops", 1)

@@ -7,7 +7,7 @@ import msgspec
 from apps.accounts.selectors import verify_machine
 from apps.accounts.types import VerifiedMachine
 from apps.ingest.gateway.asgi import Scope, Send, answer, headers
-from apps.ingest.gateway.database import ask
+from apps.ingest.gateway.database import CLAIMS
 from apps.kernel.errors import NotSignedIn, Unavailable
 
 LONGEST_CREDENTIAL = 200
@@ -44,7 +44,7 @@ async def admit(scope: Scope, send: Send) -> VerifiedMachine | None:
         refusal = 401, "not_signed_in", "Send a machine credential: Authorization: Bearer phm_..."
     else:
         try:
-            return await ask(verify_machine, bearer)
+            return await CLAIMS.ask(verify_machine, bearer)
         except NotSignedIn as error:
             refusal = 401, error.code, error.message
         except Unavailable as error:

@@ -9,7 +9,7 @@ from apps.accounts.services import note_machine_use
 from apps.ingest.gateway.asgi import Receive, Scope, Send
 from apps.ingest.gateway.bridges import Connection
 from apps.ingest.gateway.claims import Claimed, claim
-from apps.ingest.gateway.database import ask
+from apps.ingest.gateway.database import CLAIMS
 from apps.ingest.gateway.facts import FactsDesk
 from apps.ingest.gateway.handshake import admit
 from apps.ingest.gateway.live import wall_ms
@@ -165,7 +165,7 @@ async def _greet(here: Gateway, connection: Connection, hello: Hello) -> Claimed
     if refused is not None or version is None:
         raise await _refuse(connection, refused or _unknown_version())
     try:
-        claimed = await ask(claim, connection.machine, hello, here.name)
+        claimed = await CLAIMS.ask(claim, connection.machine, hello, here.name)
     except Unavailable as error:
         raise await _refuse(connection, Refused(code=error.code, message=error.message), LATER) from None
     except NotSignedIn as error:
@@ -174,7 +174,7 @@ async def _greet(here: Gateway, connection: Connection, hello: Hello) -> Claimed
         raise await _refuse(connection, Refused(code=error.code, message=error.message)) from None
     here.bridges.named(connection, hello.bridge)
     with suppress(Unavailable):  # a note for people to read, nothing depends on it
-        await ask(note_machine_use, connection.machine)
+        await CLAIMS.ask(note_machine_use, connection.machine)
     await connection.say(
         Welcome(
             version=version,

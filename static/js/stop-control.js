@@ -2,7 +2,7 @@
 // no answer, by a POST; then each fact on its own: sent, latched by the robot's own word, recorded. Nothing is taken for done.
 import { ageWords } from "pilothouse/clock";
 import { ageOf, gateway, gatewayNow } from "pilothouse/gateway-socket";
-import { stateOf } from "pilothouse/subject-state";
+import { isLate, stateOf } from "pilothouse/subject-state";
 import { offer } from "pilothouse/verbs";
 
 const ANSWER_MS = 400; // without any answer by then, the other way is tried as well
@@ -137,7 +137,7 @@ class StopControl extends HTMLElement {
     if (gateway.link === "lost" || gateway.link === "ended") return "no link, still tries";
     if (robots.length < many) return `${many} ${many === 1 ? "robot" : "robots"} here`;
     const stopped = robots.filter((entry) => entry.report?.latched?.length).length;
-    const moving = robots.filter((entry) => entry.report?.is_moving && entry.link === "live").length;
+    const moving = robots.filter((entry) => entry.report?.is_moving && !isLate(entry)).length;
     return `${many} ${many === 1 ? "robot" : "robots"}, ${moving} moving${stopped ? `, ${stopped} stopped` : ""}`;
   }
 

@@ -46,5 +46,5 @@ export function driver(entry) {
   const report = entry.report;
   if (!report) return "";
   const by = { expert: "scripted expert", policy: report.skill || "policy", person: "a person", nobody: "" }[report.driver] ?? "";
-  return [report.task, by].filter(Boolean).join(" · ");
+  return [by, report.task].filter(Boolean).join(" · ");
 }

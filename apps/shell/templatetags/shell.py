@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -198,9 +198,10 @@ def words(name: str) -> str:
 
 
 @register.filter
-def total(counts: Iterable[int]) -> int:
-    """The sum of some counts."""
-    return sum(counts)
+def counted(outcomes: Mapping[str, int]) -> str:
+    """How many of each, most first, in words. A template cannot ask a counter itself: to it, every name is a count of 0."""
+    of_each = sorted(outcomes.items(), key=lambda one: (-one[1], one[0]))
+    return f"of the last {sum(outcomes.values())}: " + ", ".join(f"{count} {outcome}" for outcome, count in of_each)
 
 
 @register.filter

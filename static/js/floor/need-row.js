@@ -50,7 +50,8 @@ export class NeedRow {
     place.dataset.holds = id;
     tile.element.dataset.subject = id;
     tile.element.hidden = !id;
-    if (!id) return this.pictures.forget(tile.canvas);
+    this.pictures.forget(tile.canvas);
+    if (!id) return;
     say(link, nameOf(id));
     link.href = this.tileOf(id).dataset.href;
     delete tile.element.dataset.camera;

@@ -29,7 +29,7 @@ export class Pictures {
     canvas.dataset.shows = key;
     if (!this.#canvases.has(key)) this.#canvases.set(key, new Set());
     this.#canvases.get(key).add(canvas);
-    canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height); // never the robot that stood here before
+    this.#blank(canvas);
     this.observer.observe(canvas);
     this.ask();
   }
@@ -37,9 +37,15 @@ export class Pictures {
   forget(canvas) {
     this.#canvases.get(canvas.dataset.shows)?.delete(canvas);
     delete canvas.dataset.shows;
+    this.#blank(canvas);
     this.#seen.delete(canvas);
     this.observer.unobserve(canvas);
     this.ask();
+  }
+
+  // Never the robot that stood here before.
+  #blank(canvas) {
+    canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
   }
 
   // Paused, pictures stand still and their age goes on; the newest of each is painted when it ends.

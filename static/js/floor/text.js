@@ -23,9 +23,10 @@ export function drawIcon(use, name) {
   if (address && !address.endsWith(`#i-${name}`)) use.setAttribute("href", address.replace(/#.*/, `#i-${name}`));
 }
 
-// A measured value in as many figures as its size needs; the words "unknown" where there is none.
+// A measured value in three figures, or as many as its size needs; "unknown" where there is none, 0 where it is nothing.
 export function figure(value) {
   if (value === null || value === undefined) return "unknown";
   const size = Math.abs(value);
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3).replace(/^-(0(\.0*)?)$/, "$1");
+  if (size < 0.005) return size === 0 || size >= 0.0005 ? String(Number(value.toFixed(3)) + 0) : "0";
+  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }

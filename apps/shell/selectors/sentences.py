@@ -5,8 +5,12 @@ from typing import Any
 from uuid import UUID
 
 from apps.accounts import selectors as accounts
+from apps.alarms.types import DEFINITIONS
 from apps.journal.types import Recorded
 from apps.kernel.ids import parse_id
+from apps.kernel.selectors import subject_named, words_of
+from apps.kernel.types import SubjectRef
+from apps.shell.selectors.robot_sentences import ROBOT_SENTENCES
 from apps.shell.types import Told
 
 Payload = Mapping[str, Any]
@@ -19,6 +23,19 @@ def _role(payload: Payload) -> str:
 
 def _roles(payload: Payload) -> str:
     return ", ".join(str(role).replace("_", " ") for role in payload["roles"])
+
+
+def _whom(payload: Payload) -> str:
+    return "the whole site" if payload["is_whole_site"] else _count(payload["subjects"], "robot")
+
+
+def _count(things: Sequence[object], word: str) -> str:
+    return f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
+
+
+def _title(payload: Payload) -> str:
+    kind = DEFINITIONS.get(str(payload["definition"]))
+    return kind.title if kind is not None else str(payload["definition"]).replace("_", " ")
 
 
 _KINDS = {"totp": "a code generator", "webauthn": "a passkey", "recovery_codes": "recovery codes"}
@@ -49,7 +66,26 @@ _SENTENCES: dict[str, Callable[[Payload, Name], str]] = {
     "accounts.second_factor_added": lambda told, name: f"{name('person_id')} added {_kind(told)}",
     "accounts.second_factor_removed": lambda told, name: f"{name('person_id')} no longer has {_kind(told)}",
     "accounts.recovery_codes_made": lambda _told, name: f"{name('person_id')} made new recovery codes",
+    "control.stop_requested": lambda told, _name: f"{told['pressed_by_name'] or 'Somebody'} stopped {_whom(told)}",
+    "control.stop_sent": lambda told, _name: f"Stop was sent to {_count(told['subjects'], 'subject')}",
+    "control.stop_confirmed": lambda _told, name: f"{name('subject')} reports that Stop is in effect",
+    "control.clear_requested": lambda told, _name: f"{told['requested_by_name']} asks to clear a Stop",
+    "control.clear_withdrawn": lambda _told, _name: "A request to clear a Stop was withdrawn",
+    "control.stop_cleared": lambda told, _name: f"{told['cleared_by_name']} cleared a Stop as the second person",
+    "control.stop_released": lambda _told, name: f"{name('subject')} reports that Stop no longer holds it",
+    "control.policy_changed": lambda told, _name: (
+        f"{'One person clears' if told['one_person_clears'] else 'Two people clear'} Stops"
+    ),
+    "alarms.raised": lambda told, name: f"Alarm {_title(told)}: {name('subject')}",
+    "alarms.subject_joined": lambda _told, name: f"An alarm now also concerns {name('subject')}",
+    "alarms.subject_returned": lambda _told, name: f"What an alarm was about has gone for {name('subject')}",
+    "alarms.acknowledged": lambda told, _name: f"{told['acknowledged_by_name']} acknowledged an alarm",
+    "alarms.reset": lambda told, _name: f"{told['reset_by_name']} reset an alarm",
+    "alarms.shelved": lambda told, _name: f"{told['shelved_by_name']} shelved an alarm: {told['reason']}",
+    "alarms.unshelved": lambda _told, _name: "A shelved alarm shows again",
+    "alarms.escalated": lambda _told, _name: "Nobody acknowledged an alarm in time",
     "accounts.sessions_ended": lambda told, name: f"Sessions of {name('person_id')} were ended: {told['count']}",
+    **ROBOT_SENTENCES,
 }
 _SUBJECTS = ("person_id", "credential_id", "token_id", "invitation_id")
 
@@ -57,6 +93,8 @@ _SUBJECTS = ("person_id", "credential_id", "token_id", "invitation_id")
 def told(events: Sequence[Recorded]) -> list[Told]:
     """Each event with its sentence. The same few queries for one event as for fifty."""
     names = accounts.names_of({found for event in events for found in _subjects(event.payload)})
+    things = words_of(ref for event in events for ref in _things(event.payload))
+    names |= {found: words.name for (_, found), words in things.items()}
     return [Told(event, _sentence(event, names), _facts(event.payload)) for event in events]
 
 
@@ -67,9 +105,23 @@ def _subjects(payload: Payload) -> Iterable[UUID]:
             yield found
 
 
+def _things(payload: Payload) -> Iterable[SubjectRef]:
+    """Robots and the like that a fact names: lower apps write them as `kind:id`, fleet by their own keys."""
+    spelled = (
+        str(payload.get("subject", "")),
+        f"robot:{payload.get('robot_id', '')}",
+        f"bridge:{payload.get('bridge_id', '')}",
+    )
+    for text in spelled:
+        found = subject_named(text)
+        if found is not None:
+            yield found
+
+
 def _sentence(event: Recorded, names: Mapping[UUID, str]) -> str:
     def name(key: str) -> str:
-        found = parse_id(str(event.payload.get(key, "")))
+        text = str(event.payload.get(key, ""))
+        found = parse_id(text.partition(":")[2] or text)
         return (names.get(found) if found is not None else None) or "somebody no longer known"
 
     try:

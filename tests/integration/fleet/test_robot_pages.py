@@ -4,8 +4,10 @@ import pytest
 from django.urls import reverse
 
 from apps.fleet.models import Order, Robot
+from apps.journal.events import registered
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role
+from apps.shell.selectors.robot_sentences import ROBOT_SENTENCES
 from tests.factories.accounts import client_of, grant, make_person, make_site
 from tests.factories.fleet import connect, facts_of, machine_for, make_robot, take
 from workers.protocol import Channel, Described, EpisodeEnded, EpisodeStarted, NeedsReset, Outcome
@@ -170,3 +172,12 @@ def test_the_floor_shows_them_inert_too(site, browser, hostile):
     assert "<script>alert" not in page
     assert 'onmouseover="alert' not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_the_log_tells_each_fact_in_a_sentence(site, browser, robot, machine, claim, boot):
+    take(machine, claim, facts_of(boot, robot, NeedsReset(reason="block on the floor")))
+    page = browser(Role.VIEWER).get(at("robot_log", site, robot_id=robot.id)).content.decode()
+    assert "arm-01 needs a person on the floor: block on the floor" in page
+    assert "Bridge arms speaks for arm-01 from now on" in page
+    known = {name for name, _version in registered() if name.startswith("fleet.")}
+    assert known == set(ROBOT_SENTENCES)

@@ -77,3 +77,32 @@ class Replayed:
     def holds(self) -> bool:
         """Whether the live table is what the facts make."""
         return (self.rows, self.digest) == (self.replayed_rows, self.replayed_digest)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that is not as it was written. `number` is the event's place in the tail where it has one."""
+
+    reason: str
+    number: int | None = None
+    stream: str = ""
+    sequence: int | None = None
+
+    def __str__(self) -> str:
+        """One line: where, and what."""
+        where = [f"{self.stream} {self.sequence}".strip() if self.stream else ""]
+        where.insert(0, f"event {self.number}" if self.number is not None else "")
+        named = ", ".join(word for word in where if word)
+        return f"{named}: {self.reason}" if named else self.reason
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a walk through the whole journal found. `sealed` is the size of the last checkpoint whose root was compared."""
+
+    events: int
+    streams: int
+    sealed: int
+    checkpoints: int
+    faults: tuple[Fault, ...]
+    more: int = 0  # faults beyond those listed

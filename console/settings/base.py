@@ -130,6 +130,8 @@ def _database(url: str) -> dict[str, object]:
 DATABASE_URL = env.read("DATABASE_URL")
 DATABASES = {"default": _database(DATABASE_URL or "postgresql://pilothouse@127.0.0.1:5432/pilothouse")}
 TELEMETRY_DAYS = env.read("TELEMETRY_DAYS")
+# The role that owns the tables, for commands that make some; the runtime role where none is given.
+OWNER_DATABASE = _database(env.read("MIGRATION_DATABASE_URL") or DATABASE_URL or "postgresql://pilothouse@127.0.0.1/pilothouse")
 PAGE_THREADS = max(1, env.read("POOL_SIZE") - 2)  # two connections are left to sockets and probes
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -2,10 +2,11 @@
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -14,6 +15,10 @@ from apps.journal.types import ChainFault, Recorded
 from apps.kernel.errors import Invalid
 
 GENESIS = b"\x00" * 32
+CHANGED = "its content does not match its digest"
+UNLINKED = "does not follow the event before it"
+MOVED = "its position does not follow that of the event before it"
+SHORT = "the stream ends before its head"
 LARGEST_WHOLE = 2**53 - 1  # a verifier in any language reads these exactly
 LARGEST_FLOAT = 1e16  # PostgreSQL gives floats from here on back as whole numbers
 DEEPEST = 16
@@ -96,20 +101,27 @@ def digest_of(
 
     Times are UTC with microseconds, as `2026-01-31T09:30:00.000000Z`.
     """
-    body = {
-        "id": str(id),
-        "stream": stream,
-        "sequence": sequence,
-        "type": type,
-        "version": version,
-        "payload": payload,
-        "site_id": str(site_id) if site_id else None,
-        "actor_kind": actor_kind,
-        "actor_id": str(actor_id) if actor_id else None,
-        "actor_name": actor_name,
-        "correlation_id": correlation_id,
-        "recorded_at": recorded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-    }
+    return digest_of_body(
+        previous,
+        {
+            "id": str(id),
+            "stream": stream,
+            "sequence": sequence,
+            "type": type,
+            "version": version,
+            "payload": payload,
+            "site_id": str(site_id) if site_id else None,
+            "actor_kind": actor_kind,
+            "actor_id": str(actor_id) if actor_id else None,
+            "actor_name": actor_name,
+            "correlation_id": correlation_id,
+            "recorded_at": recorded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        },
+    )
+
+
+def digest_of_body(previous: bytes, body: dict[str, Any]) -> bytes:
+    """The same from a body whose ids and time are text already."""
     return hashlib.sha256(previous + encoded(body)).digest()
 
 
@@ -135,28 +147,43 @@ def recompute(event: Recorded, previous: bytes) -> bytes:
 Head = tuple[int, bytes]
 
 
-def faults(events: Iterable[tuple[Recorded, Head | None]]) -> Iterator[ChainFault]:
+class Known(NamedTuple):
+    """How far a stream was found to hold."""
+
+    sequence: int = 0
+    digest: bytes = GENESIS
+    position: int = -(2**63)
+
+
+NOTHING = Known()
+
+
+def faults(
+    events: Iterable[tuple[Recorded, Head | None]], known: Mapping[str, Known] = MappingProxyType({})
+) -> Iterator[ChainFault]:
     """The first fault of each stream. Events come ordered by (stream, sequence), each with the head of its stream.
 
-    An event and its head must be read in one statement, or an append between two reads would look like a fault.
+    An event and its head must be read in one statement, or an append between two reads would look like a fault. A stream
+    that is `known` begins after what is known of it.
     """
     for stream, rows in groupby(events, key=lambda row: row[0].stream):
-        fault = _fault_in(stream, rows)
+        fault = _fault_in(stream, rows, known.get(stream, NOTHING))
         if fault is not None:
             yield fault
 
 
-def _fault_in(stream: str, rows: Iterable[tuple[Recorded, Head | None]]) -> ChainFault | None:
-    sequence, digest, position, head = 0, GENESIS, 0, None
+def _fault_in(stream: str, rows: Iterable[tuple[Recorded, Head | None]], known: Known) -> ChainFault | None:
+    sequence, digest, position = known
+    head = None
     for event, head in rows:
         fault = _fault_of(event, sequence, digest, head)
         if fault is not None:
             return fault
         if event.position <= position:  # the head's lock orders appends, so positions rise within a stream
-            return ChainFault(stream, event.sequence, "its position does not follow that of the event before it")
+            return ChainFault(stream, event.sequence, MOVED)
         sequence, digest, position = event.sequence, event.digest, event.position
     if head is not None and sequence < head[0]:
-        return ChainFault(stream, sequence + 1, "the stream ends before its head")
+        return ChainFault(stream, sequence + 1, SHORT)
     if head is not None and digest != head[1]:
         return ChainFault(stream, sequence, "the head does not match its last event")
     return None
@@ -171,7 +198,7 @@ def _fault_of(event: Recorded, sequence: int, digest: bytes, head: Head | None) 
     if event.sequence > head[0]:
         return ChainFault(event.stream, event.sequence, "the stream goes on past its head")
     if event.previous != digest:
-        return ChainFault(event.stream, event.sequence, "does not follow the event before it")
+        return ChainFault(event.stream, event.sequence, UNLINKED)
     if recompute(event, event.previous) != event.digest:
-        return ChainFault(event.stream, event.sequence, "its content does not match its digest")
+        return ChainFault(event.stream, event.sequence, CHANGED)
     return None

@@ -6,12 +6,14 @@ Tables that follow from facts are registered with `projection(name, tables, rebu
 
 from apps.journal.selectors import as_recorded
 from apps.journal.services.appending import on_appended
+from apps.journal.services.exporting import export_lines
 from apps.journal.services.keys import forget_old_keys
 from apps.journal.services.operations import Operation, operation
 from apps.journal.services.reacting import react
-from apps.journal.services.replaying import projection, replay
+from apps.journal.services.replaying import projection, replay, use_owner_role
 from apps.journal.services.seal_folder import SealFault, SealFolder
-from apps.journal.services.tail import Tail, catch_up
+from apps.journal.services.tail import Tail, catch_up, restart_sealing, seal_now
+from apps.journal.services.verifying import record_verification, verify_journal
 
 __all__ = [
     "Operation",
@@ -20,10 +22,16 @@ __all__ = [
     "Tail",
     "as_recorded",
     "catch_up",
+    "export_lines",
     "forget_old_keys",
     "on_appended",
     "operation",
     "projection",
     "react",
+    "record_verification",
     "replay",
+    "restart_sealing",
+    "seal_now",
+    "use_owner_role",
+    "verify_journal",
 ]

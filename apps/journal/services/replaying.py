@@ -61,6 +61,12 @@ def projections() -> list[Projection]:
     return [_PROJECTIONS[name] for name in sorted(_PROJECTIONS)]
 
 
+def use_owner_role(database: Mapping[str, Any]) -> None:
+    """Speak to the database as another role from now on. For a command that has not asked anything yet."""
+    connection.close()
+    connection.settings_dict.update(database)
+
+
 class _Done(Exception):
     """Ends the transaction without keeping anything of it."""
 

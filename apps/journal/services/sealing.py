@@ -34,6 +34,14 @@ _FRONTIER = "SELECT frontier FROM journal_checkpoint WHERE size = %s"
 _KEPT = "SELECT size, note, key FROM journal_checkpoint ORDER BY size"
 
 
+class EventGone(SealFault):
+    """An event that has a number is not there."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"event {number} of the tail was sealed, or waits for it, and is not there")
+        self.number = number
+
+
 @dataclass(frozen=True)
 class Signer:
     """What signs, and under which name."""
@@ -165,7 +173,7 @@ class Sealer:
 
 
 def leaves(connection: "psycopg.Connection[Any]", after: int, last: int) -> Iterator[bytes]:
-    """The hashes of leaves `after` + 1 to `last`, in short statements. Raises SealFault for one that is not there."""
+    """The hashes of leaves `after` + 1 to `last`, in short statements. Raises EventGone for one that is not there."""
     with psycopg.Cursor(connection) as cursor:
         number = after
         while number < last:
@@ -173,7 +181,7 @@ def leaves(connection: "psycopg.Connection[Any]", after: int, last: int) -> Iter
             for position, digest in cursor.execute(_LEAVES, [number, end]):
                 number += 1
                 if digest is None:
-                    raise SealFault(f"event {number} of the tail is not there")
+                    raise EventGone(number)
                 yield leaf_hash(position, digest)
             if number != end:
-                raise SealFault(f"the tail has no event {number + 1}, or some before it")
+                raise EventGone(number + 1)

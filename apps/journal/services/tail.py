@@ -12,11 +12,13 @@ from django.db import close_old_connections, connection
 from psycopg_pool import PoolTimeout
 
 from apps.journal.lifecycle.notes import BadNote
+from apps.journal.models import Checkpoint, Event, TailEntry, TailState
 from apps.journal.services.reacting import Reactor
 from apps.journal.services.seal_folder import SealFault, SealFolder
 from apps.journal.services.sealing import Sealer
 from apps.journal.services.sequencing import MOST_AT_ONCE, Sequencer
 from apps.journal.types import Numbered
+from apps.kernel import clock
 
 LOCK = 0x70696C6F74  # an advisory lock of this database, by a number nobody else here uses
 BUSY_S = 0.02  # between steps while events arrive
@@ -48,6 +50,46 @@ def catch_up(*, seal: SealFolder | None = None) -> int:
         while reactor.run():
             pass
         return numbered
+    finally:
+        _give_lock(connection.connection)
+
+
+def seal_now(seal: SealFolder, *, within_s: float) -> str | None:
+    """Have everything sealed that is committed, and return the last checkpoint; None for a journal without events.
+
+    Where a tail process runs, it does that, and is waited for. Raises SealFault, or RuntimeError where it takes too long.
+    """
+    if not Event.objects.exists():
+        return None
+    newest = Event.objects.order_by("-position").values_list("position", flat=True)[0]
+    ends = time.monotonic() + within_s
+    while True:
+        with suppress(RuntimeError):
+            catch_up(seal=seal)
+        number = TailEntry.objects.filter(position=newest).values_list("number", flat=True).first()
+        last = Checkpoint.objects.order_by("-size").first()
+        if number is not None and last is not None and last.size >= number:
+            return last.note
+        fault = TailState.objects.values_list("seal_fault", flat=True).first()
+        if fault:
+            raise SealFault(fault)
+        if time.monotonic() > ends:
+            raise RuntimeError(f"not sealed within {within_s:g} s: is a tail process running?")
+        time.sleep(0.2)
+
+
+def restart_sealing(seal: SealFolder, *, why: str) -> None:
+    """Set aside what is kept outside the database, for instance after a restore: whoever holds an older checkpoint will see
+    that the journal was another one. Raises RuntimeError while a tail process runs.
+    """
+    connection.ensure_connection()
+    if not _take_lock(connection.connection):
+        raise RuntimeError("a tail process is running: stop it first")
+    try:
+        at = clock.now().strftime("%Y%m%dT%H%M%SZ")
+        seal.set_aside(f"before-{at}")
+        TailState.objects.update(seal_fault="")
+        _log.warning("sealing starts again from what the database holds", why=why)
     finally:
         _give_lock(connection.connection)
 

@@ -12,7 +12,7 @@ class FleetConfig(AppConfig):
     def ready(self) -> None:
         """Load what registers itself."""
         from apps.alarms.services import watch_by
-        from apps.fleet import events, permissions, projections  # noqa: F401
+        from apps.fleet import events, permissions, projections, reactions  # noqa: F401
         from apps.fleet.selectors import words
         from apps.fleet.services.watching import watch_fleet
         from apps.journal.services import projection

@@ -78,6 +78,10 @@ class Spinner(Bridge):
 
 
 if __name__ == "__main__":
+    if name := os.environ.get("PILOTHOUSE_TEST_GUARD_OFF"):
+        from tests.guards import switch_off
+
+        switch_off(name)
     parser = parser_of(Spinner.__doc__)
     parser.add_argument("--facts-each", type=int, default=10**9)
     parser.add_argument("--largest-file", type=int, default=0)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import signal
 import subprocess
@@ -21,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[3]
 class Process:
     """The spinner of two discs, started and killed."""
 
-    def __init__(self, folder, url):
+    def __init__(self, folder, url, guard_off=""):
+        self.environment = {**os.environ, "PILOTHOUSE_TEST_GUARD_OFF": guard_off}
         self.folder, self.subjects = folder, [robot(), robot()]
         self.config, self.log = folder / "discs.json", folder / "discs.jsonl"
         subjects = [{"subject": subject} for subject in self.subjects]
@@ -29,10 +31,14 @@ class Process:
         self.config.chmod(0o600)
         self.running = None
 
-    def start(self, *more, wait=False):
+    def start(self, *more):
         command = [sys.executable, "-m", "tests.integration.edge.spinner", "--config", self.config, "--state", self.folder]
         self.running = subprocess.Popen(
-            [*map(str, command), "--log", str(self.log), *more], cwd=ROOT, stderr=subprocess.PIPE, text=True
+            [*map(str, command), "--log", str(self.log), *more],
+            cwd=ROOT,
+            env=self.environment,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         return self
 
@@ -52,9 +58,9 @@ class Process:
 
 
 @pytest.fixture
-async def discs(tmp_path):
+async def discs(request, tmp_path):
     async with scripted() as gateway:
-        process = Process(tmp_path, gateway.url)
+        process = Process(tmp_path, gateway.url, request.config.getoption("--guard-off"))
         yield gateway, process
         if process.running is not None and process.running.poll() is None:
             process.kill()

@@ -79,6 +79,15 @@ def test_a_torn_end_costs_only_the_fact_that_was_torn(tmp_path, cut):
     assert [words for _, _, words in drain(second)] == ["0", "1"]
 
 
+def test_a_flipped_bit_is_no_fact(tmp_path):
+    first = opened(tmp_path)
+    for words in ("good", "it fell", "after"):
+        put(first, words)
+    [file] = tmp_path.rglob("*.facts")
+    file.write_bytes(file.read_bytes().replace(b"it fell", b"it felt"))
+    assert [words for _, _, words in drain(opened(tmp_path))] == ["good"]
+
+
 def test_a_bad_place_in_the_middle_costs_what_lies_in_it_and_no_more(tmp_path):
     first = opened(tmp_path, segment_bytes=200)
     for n in range(30):

@@ -36,7 +36,8 @@ class Stage(Deployment):
 
     def environment(self) -> dict[str, str]:
         """What a program beside the deployment reads."""
-        return {**os.environ, **self.settings(), "DJANGO_SETTINGS_MODULE": "console.settings.embedded"}
+        chosen = {"DJANGO_SETTINGS_MODULE": "console.settings.embedded", "PILOTHOUSE_DATA": str(self.data)}
+        return {**os.environ, **self.settings(), **chosen}
 
     @property
     def gateway_url(self) -> str:

@@ -30,6 +30,7 @@ class Viewer:
         self.newest: dict[int, tuple[int, int]] = {}  # by number: sequence, device_ms
         self.frames = self.rows = self.reports = 0
         self.faults: list[str] = []
+        self.has_begun = False  # before that, the floor holds what an earlier load left
         self.arrival_ages: list[float] = []
         self.shown_ages: list[float] = []
         self.bytes = 0
@@ -44,6 +45,7 @@ class Viewer:
             hearing = asyncio.create_task(self._hear(socket))
             ready.set()
             await go.wait()
+            self.has_begun = True
             await asyncio.sleep(LEFT_OUT_S)
             ends = time.monotonic() + self.given["seconds"] - LEFT_OUT_S
             while time.monotonic() < ends:
@@ -66,7 +68,7 @@ class Viewer:
             match message["op"]:
                 case "floor":
                     self.frames += 1
-                    for row in message["rows"]:
+                    for row in message["rows"] if self.has_begun else ():
                         self._check(row, now_ms)
                 case "subjects":
                     for entry in message["list"]:

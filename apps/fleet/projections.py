@@ -111,11 +111,6 @@ def note_gateway(name: str, at: datetime) -> None:
     GatewayNode.objects.update_or_create(name=name, defaults={"seen_at": at})
 
 
-def forget_gateways(before: datetime) -> int:
-    """Drop gateways that were not seen since; no bridge is connected to any of them."""
-    return GatewayNode.objects.filter(seen_at__lt=before).delete()[0]
-
-
 @_on(events.RobotRegistered)
 def _registered(fact: events.RobotRegistered) -> None:
     values = {

@@ -23,7 +23,6 @@ from apps.kernel.types import Actor, SubjectRef
 from workers.protocol import Hello, Resume
 
 BOOTS_RESUMED = 50  # older ones are asked for from their start, and taken again as nothing
-GATEWAY_FORGOTTEN_AFTER = 24 * 3600
 
 
 def claim_bridge(*, machine: VerifiedMachine, hello: Hello, gateway: str) -> Claim:
@@ -95,7 +94,7 @@ def _locked_bridge(machine: VerifiedMachine, hello: Hello) -> Bridge:
 
 def _robots_in_question(machine: VerifiedMachine, bridge: Bridge, subjects: Sequence[str]) -> Mapping[str, RobotState]:
     """Robots of the machine's site that the hello names or this bridge once wanted, locked in one order for everybody."""
-    asked = [found for subject in subjects if (found := parse_id(subject.removeprefix(f"{ROBOT}:")))]
+    asked = [one for subject in subjects if (one := parse_id(subject.removeprefix(f"{ROBOT}:")))]
     rows = Robot.objects.select_for_update(no_key=True, of=("self",)).select_related("bridge")
     found = rows.filter(Q(id__in=asked) | Q(contested_by=bridge), site_id=machine.site_id).order_by("id")
     return {subject_name(row.id): state_of(row) for row in found}
@@ -191,7 +190,7 @@ def release_bridges_of_silent_gateways(*, actor: Actor) -> list[UUID]:
     left = Bridge.objects.filter(lost_at=None, connected_at__lt=now - GATEWAY_SILENT_AFTER).exclude(gateway__in=alive)
     lost = []
     for bridge in left.order_by("id"):
-        gone = {"site_id": bridge.site_id, "bridge_id": bridge.id, "epoch": bridge.epoch}
-        if release_bridge(actor=actor, **gone, reason=f"the gateway {bridge.gateway} is silent"):
+        reason = f"the gateway {bridge.gateway} is silent"
+        if release_bridge(actor=actor, site_id=bridge.site_id, bridge_id=bridge.id, epoch=bridge.epoch, reason=reason):
             lost.append(bridge.id)
     return lost

@@ -47,7 +47,7 @@ def seed_fleet(path: Path, *, url: str, count: int = 12) -> SeededFleet:
         subjects = [{"subject": subject_name(robot.id), "name": robot.name} for robot in robots]
         before = _read(path)
         credential = _still_holds(before, [one["subject"] for one in subjects])
-        wanted = {"url": url, "credential": credential, "bridge": BRIDGE, "subjects": subjects}
+        wanted: dict[str, object] = {"url": url, "credential": credential, "bridge": BRIDGE, "subjects": subjects}
         if credential is None:
             wanted["credential"] = _new_credential(site.id, [one["subject"] for one in subjects])
         if wanted != before:

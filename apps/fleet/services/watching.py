@@ -6,6 +6,7 @@ it had said that a bridge is lost cannot say that the bridge came back elsewhere
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from apps.accounts import selectors as accounts
 from apps.alarms.selectors import holding
@@ -44,6 +45,7 @@ def _bridges(now: datetime) -> Iterator[Condition]:
     )
     lost = set()
     for robot_id, site_id, bridge_id, name, lost_at in rows:
+        assert lost_at is not None  # noqa: S101 - the query asked for those
         lost.add((site_id, robot_id))
         cause = SubjectRef("bridge", bridge_id, site_id=site_id)
         yield Condition("bridge_lost", _robot(robot_id, site_id), active=True, at=lost_at, detail=name, cause=cause)
@@ -53,5 +55,5 @@ def _bridges(now: datetime) -> Iterator[Condition]:
         yield Condition("bridge_lost", _robot(robot_id, site_id), active=False, at=now)
 
 
-def _robot(robot_id: object, site_id: object) -> SubjectRef:
-    return SubjectRef(ROBOT, robot_id, site_id=site_id)  # type: ignore[arg-type]
+def _robot(robot_id: UUID, site_id: UUID) -> SubjectRef:
+    return SubjectRef(ROBOT, robot_id, site_id=site_id)

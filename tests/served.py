@@ -31,8 +31,10 @@ _TEMPLATES: set[str] = set()
 class Served:
     """One serving process, started as the supervisor starts it, with `tests.guarded_asgi` as its application."""
 
-    def __init__(self, name: str, folder: Path, database_url: str, guard_off: str = "", **variables: str) -> None:
-        self.name, self.port = name, engines.free_port()
+    def __init__(
+        self, name: str, folder: Path, database_url: str, guard_off: str = "", port: int = 0, **variables: str
+    ) -> None:
+        self.name, self.port = name, port or engines.free_port()
         self.address = f"http://localhost:{self.port}"
         self.socket = f"ws://localhost:{self.port}/{'ws/' if name == 'web' else 'machine'}"
         self._log = folder / f"{name}-{self.port}.log"
@@ -96,9 +98,9 @@ class World:
     guard_off: str
     _started: list[Served] = field(default_factory=list)
 
-    def serve(self, name: str, **variables: str) -> Served:
+    def serve(self, name: str, *, port: int = 0, **variables: str) -> Served:
         """Start a process; it ends with the module."""
-        self._started.append(Served(name, self.folder, self.url, self.guard_off, **variables))
+        self._started.append(Served(name, self.folder, self.url, self.guard_off, port, **variables))
         return self._started[-1]
 
     def stop(self) -> None:

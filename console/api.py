@@ -3,6 +3,8 @@
 from django.urls import URLPattern, URLResolver, path
 
 from apps.accounts.api import machines, me, people, sites
+from apps.alarms import api as alarms
+from apps.control import api as control
 from apps.fleet.api import episodes, robots
 from apps.journal import api as journal
 from apps.telemetry import api as telemetry
@@ -11,6 +13,8 @@ from console.openapi import schema_view
 app_name = "api"
 _SITE = "sites/<slug:site_slug>/"
 _PERSON = f"{_SITE}people/<uuid:person_id>/"
+_ALARM = f"{_SITE}alarms/<uuid:alarm_id>/"
+_STOP = f"{_SITE}stops/<uuid:stop_id>/"
 _ROBOT = f"{_SITE}robots/<uuid:robot_id>/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", schema_view(), name="schema"),
@@ -41,6 +45,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{_SITE}episodes/", episodes.EpisodeList.as_view(), name="episode_list"),
     path(f"{_SITE}episodes/<uuid:episode_id>/", episodes.EpisodeDetail.as_view(), name="episode"),
     path(f"{_SITE}bridges/", episodes.BridgeList.as_view(), name="bridge_list"),
+    path(f"{_SITE}alarms/", alarms.AlarmList.as_view(), name="alarm_list"),
+    path(f"{_SITE}alarms/definitions/", alarms.DefinitionList.as_view(), name="alarm_definition_list"),
+    path(f"{_SITE}alarms/load/", alarms.LoadDetail.as_view(), name="alarm_load"),
+    path(_ALARM, alarms.AlarmDetail.as_view(), name="alarm"),
+    path(f"{_ALARM}acknowledge/", alarms.AlarmAcknowledge.as_view(), name="alarm_acknowledge"),
+    path(f"{_ALARM}reset/", alarms.AlarmReset.as_view(), name="alarm_reset"),
+    path(f"{_ALARM}shelf/", alarms.AlarmShelf.as_view(), name="alarm_shelf"),
+    path(f"{_SITE}stops/", control.StopList.as_view(), name="stop_list"),
+    path(f"{_SITE}stops/policy/", control.StopPolicyDetail.as_view(), name="stop_policy"),
+    path(_STOP, control.StopDetail.as_view(), name="stop"),
+    path(f"{_STOP}clear/", control.StopClears.as_view(), name="stop_clears"),
+    path(f"{_STOP}clear/<uuid:clear_id>/", control.StopClear.as_view(), name="stop_clear"),
     path(f"{_SITE}journal/", journal.EventList.as_view(), name="event_list"),
     path(f"{_SITE}journal/<uuid:event_id>/", journal.EventDetail.as_view(), name="event"),
 ]

@@ -26,6 +26,8 @@ app.conf.update(
 )
 # Work that nobody picked up for hours after it was due is not wanted any more: the next one does it.
 app.conf.beat_schedule = {
+    "look around for alarms": {"task": "alarms.look_around", "schedule": 5.0, "options": {"expires": 5}},
+    "withdraw old requests to clear": {"task": "control.drop_expired_clears", "schedule": 30.0, "options": {"expires": 30}},
     "forget old sign-ins": {
         "task": "accounts.forget_old_sign_ins",
         "schedule": crontab(hour=3, minute=27),

@@ -11,6 +11,8 @@ urlpatterns = [
     path("", include("apps.accounts.urls")),
     path("", include("apps.journal.urls")),
     path("", include("apps.fleet.urls")),
+    path("", include("apps.alarms.urls")),
+    path("", include("apps.control.urls")),
     # These shadow pages of the sign-in library below, so that each leaves a fact; names and addresses are the library's.
     path("account/2fa/totp/activate/", sign_in.activate_codes, name="mfa_activate_totp"),
     path("account/2fa/totp/deactivate/", sign_in.deactivate_codes, name="mfa_deactivate_totp"),

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import cast
 from uuid import UUID
 
 from django.template.loader import render_to_string
@@ -16,11 +17,16 @@ from django.urls import reverse
 
 from apps.accounts import selectors as accounts
 from apps.accounts.events import person_stream, site_stream
+from apps.alarms import selectors as alarms
+from apps.alarms.events import site_stream as alarm_stream
+from apps.control import selectors as control
+from apps.control.events import site_stream as stop_stream
+from apps.control.permissions import SECOND_PERSONS
 from apps.fleet import selectors as fleet
 from apps.journal import selectors as journal
 from apps.kernel.ids import parse_id
 from apps.kernel.permissions import can, verb_named
-from apps.kernel.types import Actor, SubjectRef
+from apps.kernel.types import Actor, Role, SubjectRef
 
 LONGEST_NAME = 100
 _NAME = re.compile(r"([a-z_]{1,40}\.[a-z_]{1,40}):([0-9a-f-]{36})", re.ASCII)
@@ -173,7 +179,40 @@ def _site_episodes(subject: SubjectRef, _audience: Hashable) -> str:
     )
 
 
+def _site_alarms(subject: SubjectRef, handles: Hashable) -> str:
+    context = {"site": accounts.get_site(subject.id), "strip": alarms.strip(subject.id), "handles": handles}
+    return render_to_string("alarms/_alarm_strip.html", context)
+
+
+def _site_alarm_rows(subject: SubjectRef, handles: Hashable) -> str:
+    context = {"site": accounts.get_site(subject.id), "rows": alarms.standing_alarms(subject.id), "handles": handles}
+    return render_to_string("alarms/_alarm_rows.html", context)
+
+
+def _of_stops(actor: Actor, subject: SubjectRef) -> Hashable:
+    """Who asks is told apart, because nobody confirms what they asked themselves; all others see one of three texts."""
+    held = actor.roles_at(subject.site_id)
+    asks = Role.FLOOR_OPERATOR in held
+    return asks, bool(SECOND_PERSONS & held), actor.id if asks else None
+
+
+def _site_stops(subject: SubjectRef, audience: Hashable) -> str:
+    asks, confirms, own_id = cast("tuple[bool, bool, UUID | None]", audience)
+    context = {
+        "site": accounts.get_site(subject.id),
+        "standing": control.standing_stops(subject.id),
+        "policy": control.policy_of(subject.id),
+        "asks": asks,
+        "confirms": confirms,
+        "own_id": own_id,
+    }
+    return render_to_string("control/_standing_stops.html", context)
+
+
 register(
+    Topic("site.alarms", Whose.SITE, "alarms.view", alarm_stream, _holders_of("alarms.acknowledge"), _site_alarms),
+    Topic("site.alarm_rows", Whose.SITE, "alarms.view", alarm_stream, _holders_of("alarms.acknowledge"), _site_alarm_rows),
+    Topic("site.stops", Whose.SITE, "control.view_stops", stop_stream, _of_stops, _site_stops),
     Topic(
         "site.people",
         Whose.SITE,

@@ -26,6 +26,7 @@ from apps.journal.models import (
 from apps.kernel import clock
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role, system_actor
+from tests.factories import safety
 from tests.factories.fleet import bridge_row, cursor_row, episode_row, order_row, report_row, robot_row
 from tests.factories.telemetry import make_block, make_layout
 
@@ -121,6 +122,12 @@ FACTORIES: dict[str, Factory] = {
     "accounts.RoleGrant": _grant,
     "accounts.SignInBudget": _budget,
     "accounts.Site": lambda site, _person, _name: site,
+    "alarms.Alarm": safety.make_alarm,
+    "alarms.AlarmSubject": safety.make_alarm_subject,
+    "alarms.Call": safety.make_call,
+    "control.Stop": safety.make_stop,
+    "control.StopPolicy": safety.make_policy,
+    "control.StopSubject": safety.make_stop_subject,
     "fleet.BootCursor": lambda site, _person, name: cursor_row(site, name),
     "fleet.Bridge": lambda site, _person, name: bridge_row(site, name),
     "fleet.Episode": lambda site, _person, name: episode_row(site, name),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.apps import apps as models
 from django.db import transaction
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from apps.alarms import projections as alarm_tables
@@ -89,29 +89,41 @@ def release(world, who, whom, which):
     control.release_stop(actor=machine(), **said, **world.at(which))
 
 
+def _stop(which):
+    rows = list(models.get_model("control.Stop").objects.order_by("recorded_at", "id"))
+    return rows[which % len(rows)] if rows else None
+
+
+def _on(world, who, row):
+    return {"actor": actor_of(world.people[who]), "site_id": row.site_id, "stop_id": row.id}
+
+
 @command
 def ask_clear(world, who, whom, which):
-    row = control.request_clear(stop_id=world.pressed[whom], **world.by(who, which))
-    world.clears.append(row.clear_id)
+    row = _stop(whom)
+    if row:
+        world.clears.append(control.request_clear(**_on(world, who, row)).clear_id)
 
 
 @command
 def clear(world, who, whom, which):
-    if world.clears:
-        clear_id = world.clears[(who + whom) % len(world.clears)]
-        control.confirm_clear(stop_id=world.pressed[whom], clear_id=clear_id, **world.by(who, which))
+    row = _stop(whom)
+    if row and row.clear_id:
+        control.confirm_clear(clear_id=row.clear_id, **_on(world, who, row))
 
 
 @command
-def clear_the_newest(world, who, whom, which):
-    if world.clears:
-        control.confirm_clear(stop_id=world.pressed[whom], clear_id=world.clears[-1], **world.by(who, which))
+def clear_by_an_old_word(world, who, whom, which):
+    row = _stop(whom)
+    if row and world.clears:
+        control.confirm_clear(clear_id=world.clears[which % len(world.clears)], **_on(world, who, row))
 
 
 @command
 def withdraw(world, who, whom, which):
-    if world.clears:
-        control.withdraw_clear(stop_id=world.pressed[whom], clear_id=world.clears[-1], **world.by(who, which))
+    row = _stop(whom)
+    if row and world.clears:
+        control.withdraw_clear(clear_id=row.clear_id or world.clears[-1], **_on(world, who, row))
 
 
 @command
@@ -196,6 +208,8 @@ def rebuild(times):
 @pytest.mark.django_db
 @settings(max_examples=30, deadline=timedelta(seconds=30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(sorted(COMMANDS)), SMALL, SMALL, SMALL), min_size=6, max_size=40))
+@example([("press", 3, 3, 0), ("confirm", 3, 0, 0), ("ask_clear", 0, 0, 0), ("clear", 0, 0, 0)])
+@example([("press", 3, 3, 0), ("ask_clear", 0, 0, 0), ("clear", 1, 0, 0), ("release", 3, 0, 0), ("press", 3, 3, 0)])
 def test_replay_from_empty_equals_the_tables(commands):
     with transaction.atomic():
         world = begin_world()

@@ -19,6 +19,8 @@ NAVIGATION = (
     NavEntry("Floor", "floor", "g o", "shell:floor", "accounts.view_site"),
     NavEntry("Robots", "arm", "g r", "fleet:robot_list", "fleet.view"),
     NavEntry("Episodes", "run", "g e", "fleet:episode_list", "fleet.view"),
+    NavEntry("Alarms", "bell", "g a", "alarms:alarm_list", "alarms.view"),
+    NavEntry("Stops", "stop", "", "control:stop_list", "control.view_stops"),
     NavEntry("People", "people", "g p", "accounts:site_people", "accounts.view_people"),
     NavEntry("Machines", "machine", "", "accounts:machine_list", "accounts.view_machines"),
     NavEntry("Journal", "book", "g l", "journal:event_list", "journal.view"),

@@ -12,6 +12,9 @@ from tests.integration.access.world import Member, World
 
 # A right body for each operation that takes one, and what stands for a person, a machine, a name in it.
 BODIES: dict[str, dict[str, Any]] = {
+    "acknowledge_alarm": {"seen": 1},
+    "shelve_alarm": {"minutes": 30, "reason": "camera is replaced tomorrow"},
+    "change_stop_policy": {"one_person_clears": False},
     "accept_invitation": {"secret": "phi_000000000000_" + "0" * 48},
     "change_preferences": {"theme": "dark", "density": "compact", "single_keys": True},
     "change_site": {"name": "Hall A, east", "time_zone": "Europe/Paris"},

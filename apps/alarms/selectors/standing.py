@@ -1,9 +1,11 @@
-"""Reads of alarms."""
+"""What stands, what waits for a person, and the lists of it."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
+
+from django.db.models import Count, Max, Q
 
 from apps.alarms.models import Alarm, AlarmSubject
 from apps.alarms.types import DEFINITIONS, UNSEEN, Priority, State
@@ -42,19 +44,29 @@ class AlarmRow:
         if len(self.subjects) == 1 and not self.more:
             return self.subjects[0].name
         count = len(self.subjects) + self.more
-        return f"{count} subjects, {self.about.name}" if count else self.about.name
+        return f"{count} subjects of {self.about.name}" if count else self.about.name
+
+
+@dataclass(frozen=True)
+class OfPriority:
+    """How much stands of one priority, and how much of it nobody has seen."""
+
+    priority: Priority
+    standing: int
+    unseen: int
 
 
 @dataclass(frozen=True)
 class Strip:
-    """What the alarm line of every page says: counts of what waits for a person, the first of them, and since when."""
+    """What the alarm line of every page says. `first` is what a person should see to next; `cleared_at` when all was over."""
 
-    counts: tuple[tuple[Priority, int], ...]
-    first: tuple[AlarmRow, ...]
+    of_priority: tuple[OfPriority, ...]
+    first: AlarmRow | None
     unseen: int
     standing: int
     shelved: int
     oldest_at: datetime | None
+    cleared_at: datetime | None
 
 
 def standing_alarms(site_id: UUID) -> list[AlarmRow]:
@@ -96,18 +108,29 @@ def _is_explained(row: Alarm, explained: Collection[tuple[str, str]]) -> bool:
     return row.known is not None and any((name, row.cause) in explained for name in row.known.hidden_by)
 
 
-def strip(site_id: UUID, *, most: int = 3) -> Strip:
-    """What the alarm line of a site says."""
+def strip(site_id: UUID) -> Strip:
+    """What the alarm line of a site says: the same few queries whatever stands."""
     rows = [row for row in standing_alarms(site_id) if not row.is_hidden]
     waiting = [row for row in rows if row.alarm.is_unseen]
-    counts = tuple((rank, sum(row.alarm.priority == rank for row in waiting)) for rank in Priority)
+    here = Alarm.objects.filter(site_id=site_id)
+    counts = here.aggregate(
+        shelved=Count("id", filter=Q(closed_at=None, shelved_until__isnull=False)), cleared_at=Max("closed_at")
+    )
     return Strip(
-        counts=tuple((rank, count) for rank, count in counts if count),
-        first=tuple(waiting[:most]),
+        of_priority=tuple(
+            OfPriority(
+                rank,
+                sum(row.alarm.priority == rank for row in rows),
+                sum(row.alarm.priority == rank for row in waiting),
+            )
+            for rank in Priority
+        ),
+        first=waiting[0] if waiting else None,
         unseen=len(waiting),
         standing=len(rows),
-        shelved=Alarm.objects.filter(site_id=site_id, closed_at=None).exclude(shelved_until=None).count(),
+        shelved=counts["shelved"],
         oldest_at=min((row.alarm.called_at for row in waiting), default=None),
+        cleared_at=counts["cleared_at"],
     )
 
 
@@ -140,6 +163,32 @@ def active_among(subject_ids: Collection[UUID]) -> dict[UUID, tuple[str, ...]]:
     return found
 
 
+def holding(definition: str) -> set[tuple[UUID, UUID]]:
+    """Every subject for which a condition holds now, as (site, subject): one query, by an index of what holds."""
+    rows = AlarmSubject.objects.filter(is_active=True, alarm__closed_at=None, alarm__definition=definition)
+    return set(rows.values_list("alarm__site_id", "subject_id"))
+
+
 def has_unseen(site_id: UUID) -> bool:
     """Whether anything at a site waits for a person."""
     return Alarm.objects.filter(site_id=site_id, closed_at=None, shelved_until=None, state__in=UNSEEN).exists()
+
+
+@dataclass(frozen=True)
+class SubjectOfAlarm:
+    """One subject of an alarm as its page lists it."""
+
+    words: SubjectWords
+    is_active: bool
+    detail: str
+    began_at: datetime
+    ended_at: datetime | None
+
+
+def alarm_subjects(alarm_id: UUID, *, most: int = 100) -> list[SubjectOfAlarm]:
+    """Subjects of one alarm, those it holds for first."""
+    rows = list(AlarmSubject.objects.filter(alarm_id=alarm_id).order_by("-is_active", "began_at", "id")[:most])
+    words = words_of(SubjectRef(row.kind, row.subject_id) for row in rows)
+    return [
+        SubjectOfAlarm(words[row.kind, row.subject_id], row.is_active, row.detail, row.began_at, row.ended_at) for row in rows
+    ]

@@ -1,4 +1,4 @@
-"""A real web process and a real Chromium. Whoever looks at a page fails on any complaint of the browser itself."""
+"""Real web and gateway processes and a real Chromium. Whoever looks at a page fails on any complaint of the browser itself."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, sync_playwright
 
 from tests.browser import rewrites
+from tests.browser.arms import Arms
 from tests.browser.server import PASSWORD, Console
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -16,7 +17,7 @@ ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-backgroun
 
 @pytest.fixture(scope="session")
 def console(request: pytest.FixtureRequest) -> Iterator[Console]:
-    """The web process of this test worker, without the guard that the run is without."""
+    """Web and gateway of this test worker, without the guard that the run is without."""
     running = Console(f"browser_{os.getpid()}", guard_off=request.config.getoption("--guard-off"))
     try:
         running.start()
@@ -24,6 +25,16 @@ def console(request: pytest.FixtureRequest) -> Iterator[Console]:
     finally:
         running.stop()
         shutil.rmtree(running.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def arms(console: Console) -> Iterator[Arms]:
+    """Twelve simulated arms, moving, for as long as a module's tests run."""
+    running = Arms(console)
+    try:
+        yield running.start()
+    finally:
+        running.stop()
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,7 @@ VISITS = (
     Visit("usersessions/usersession_list.html", "/account/sessions/"),
     Visit("shell/floor.html", "/sites/hall-b/floor/"),
     Visit("shell/floor.html", "/sites/hall-b/floor/", "viewer"),
+    Visit("shell/floor_first_use.html", "/sites/lab/floor/", "auditor"),
     Visit("shell/no_site.html", "/", "newcomer"),
     Visit("shell/component_gallery.html", "/help/components/"),
     Visit("shell/key_sheet.html", "/help/keys/"),

@@ -1,9 +1,13 @@
 """Makes the tables, the collected files and the cast of the browser tests; a process of its own against its own database."""
 
+import json
 import sys
+from uuid import UUID
 
 import django
 from django.core.management import call_command
+
+ARMS = 12
 
 
 def main(password: str) -> None:
@@ -22,6 +26,27 @@ def main(password: str) -> None:
         if role is Role.AUDITOR:
             accounts.grant(person, lab, role)
     accounts.make_person("newcomer-1", email="newcomer@example.org", password=password)
+    make_arms(site.id)
+
+
+def make_arms(site_id: UUID) -> None:
+    """Twelve simulated arms at the site, and the file that their bridge signs in with."""
+    from django.conf import settings
+
+    from apps.accounts.services import create_machine_credential
+    from apps.fleet.services import register_robot
+    from apps.kernel.types import system_actor
+
+    actor = system_actor("seed of browser tests")
+    names = [f"arm-{number:02d}" for number in range(1, ARMS + 1)]
+    robots = [register_robot(actor=actor, site_id=site_id, name=name, kind="arm", is_simulated=True) for name in names]
+    subjects = [{"subject": f"robot:{robot.id}", "name": robot.name} for robot in robots]
+    made = create_machine_credential(actor=actor, site_id=site_id, name="arms", subjects=[one["subject"] for one in subjects])
+    path = settings.DATA / "arms.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    url = f"{settings.GATEWAY_URL}/machine"
+    path.write_text(json.dumps({"url": url, "credential": made.text, "bridge": "arms", "subjects": subjects}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The web process, for real: its own database on the run's PostgreSQL, collected static files, embedded settings."""
+"""Web and gateway, for real: their own database on the run's PostgreSQL, collected static files, embedded settings."""
 
 import json
 import os
@@ -17,17 +17,19 @@ from tests.engines import VARIABLE, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct horse battery 42"
-READY_S = 40
+READY_S = 60
 
 
 @dataclass
 class Console:
-    """One running web process and how to reach it."""
+    """One running web process, the gateway beside it, and how to reach them."""
 
     database: str
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="pilothouse-browser-")))
     port: int = field(default_factory=free_port)
+    gateway_port: int = field(default_factory=free_port)
     process: "subprocess.Popen[bytes] | None" = None
+    gateway: "subprocess.Popen[bytes] | None" = None
     guard_off: str = ""
 
     @property
@@ -47,6 +49,7 @@ class Console:
             "PILOTHOUSE_MIGRATION_DATABASE_URL": self._url(engines["PILOTHOUSE_MIGRATION_DATABASE_URL"]),
             "PILOTHOUSE_DATA": str(self.folder),
             "PILOTHOUSE_PUBLIC_URL": self.address,
+            "PILOTHOUSE_GATEWAY_URL": f"ws://localhost:{self.gateway_port}",
             "PILOTHOUSE_HOSTS": "localhost,127.0.0.1",
             "PILOTHOUSE_TEST_GUARD_OFF": self.guard_off,
         }
@@ -55,33 +58,43 @@ class Console:
         return urlsplit(url)._replace(path=f"/{self.database}").geturl()
 
     def start(self) -> None:
-        """Make the database, migrate, collect, seed, serve; returns when it answers."""
+        """Make the database, migrate, collect, seed, serve; returns when both answer."""
         self._make_database()
         self._run(["-m", "tests.browser.seed", PASSWORD])
+        self.gateway = self._begin("gateway", self.gateway_port)
         self.serve()
+        self._wait_for(self.gateway, "gateway", f"http://localhost:{self.gateway_port}/healthz")
 
     def serve(self) -> None:
         """Start the web process alone, and wait until it answers."""
-        application = "tests.guarded_asgi:web" if self.guard_off else "console.asgi:application"
-        command = [sys.executable, "-m", "uvicorn", application, "--port", str(self.port), "--no-access-log"]
-        log = (self.folder / "web.log").open("ab")
-        self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
-        deadline = time.monotonic() + READY_S
-        while not self._answers():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError((self.folder / "web.log").read_text()[-2000:])
-            time.sleep(0.1)
+        self.process = self._begin("web", self.port)
+        self._wait_for(self.process, "web", f"{self.address}/account/login/")
+
+    def serve_gateway(self) -> None:
+        """Start the gateway alone, and wait until it answers."""
+        self.gateway = self._begin("gateway", self.gateway_port)
+        self._wait_for(self.gateway, "gateway", f"http://localhost:{self.gateway_port}/healthz")
 
     def stop(self) -> None:
-        """End the web process, and drop its database."""
-        if self.process is not None:
-            self.process.terminate()
-            try:
-                self.process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        """End both processes, and drop their database."""
+        for process in (self.process, self.gateway):
+            if process is not None:
+                end(process)
         self._execute(f'DROP DATABASE IF EXISTS "{self.database}" WITH (FORCE)')
+
+    def _begin(self, name: str, port: int) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "console.supervisor.serve", name, "--listen", f"127.0.0.1:{port}"]
+        if self.guard_off:
+            command += ["--app", f"tests.guarded_asgi:{name}"]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
+
+    def _wait_for(self, process: "subprocess.Popen[bytes]", name: str, address: str) -> None:
+        deadline = time.monotonic() + READY_S
+        while not _answers(address):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError((self.folder / f"{name}.log").read_text()[-2000:])
+            time.sleep(0.1)
 
     def _run(self, command: list[str]) -> None:
         done = subprocess.run(
@@ -99,9 +112,20 @@ class Console:
         with psycopg.connect(engines["PILOTHOUSE_DATABASE_URL"], autocommit=True, connect_timeout=10) as connection:
             connection.execute(statement.encode())
 
-    def _answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.address}/account/login/", timeout=2) as response:
-                return response.status == 200
-        except OSError:
-            return False
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process of ours, gently first."""
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False

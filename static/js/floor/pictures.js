@@ -46,6 +46,7 @@ export class Pictures {
   // Never the robot that stood here before.
   #blank(canvas) {
     canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+    delete canvas.dataset.sequence;
   }
 
   // Paused, pictures stand still and their age goes on; the newest of each is painted when it ends.
@@ -96,6 +97,7 @@ export class Pictures {
     for (const canvas of this.#canvases.get(key) ?? []) {
       if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
       canvas.getContext("2d").drawImage(bitmap, 0, 0);
+      canvas.dataset.sequence = header.sequence;
     }
     bitmap.close();
     this.#takenAt.set(key, header.received_ms);

@@ -35,6 +35,7 @@ export class Tile {
     say(this.parts.age, age === Infinity ? "none yet" : ageWords(age));
     say(this.parts.doing, doing(entry));
     say(this.parts.driver, driver(entry));
+    mark(this.element, "data-sequence", entry.state?.sequence ?? null); // which state these words tell of
     this.#values(entry);
     this.#picture(entry, pictureAt, age);
   }

@@ -30,7 +30,8 @@ export class Chart {
     this.#make();
   }
 
-  remake() {
+  remake(hasTimes = this.hasTimes) {
+    this.hasTimes = hasTimes;
     this.plot.destroy();
     this.#make();
     this.plot.setData(this.data, false);
@@ -66,7 +67,7 @@ export class Chart {
       {
         width: this.box.clientWidth || 600,
         height: this.#height,
-        padding: [6, 8, this.hasTimes ? 0 : 4, 0],
+        padding: [6, 28, this.hasTimes ? 0 : 4, 0],
         legend: { show: false },
         cursor: { sync: { key: "robot" }, drag: { x: false, y: false }, points: { size: 5 } },
         scales: { x: { time: true }, y: { range: (_plot, low, high) => this.#range(low, high) } },

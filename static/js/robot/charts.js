@@ -60,8 +60,10 @@ export class Charts {
       say(row.querySelector("[data-part=name]"), name.replaceAll("_", " "));
       say(row.querySelector("[data-part=unit]"), channel.unit);
       this.box.append(row);
-      this.#charts.set(name, new Chart(row, channel, this.#charts.size === 0, this.about.zone));
+      this.#charts.set(name, new Chart(row, channel, true, this.about.zone));
     }
+    const last = [...this.#charts.values()].at(-1);
+    for (const chart of this.#charts.values()) if (chart.hasTimes !== (chart === last)) chart.remake(chart === last); // times once, below all
     this.#stored = null;
     this.#keepAddress();
     this.draw(true);

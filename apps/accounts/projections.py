@@ -155,6 +155,16 @@ def _preferences_changed(fact: events.PreferencesChanged) -> None:
     Preferences.objects.update_or_create(person_id=fact.person_id, defaults=values)
 
 
+def preferences_statement(fact: events.PreferencesChanged) -> tuple[str, list[Any]]:
+    """The same as one statement, for an append in one round trip."""
+    statement = """
+        INSERT INTO accounts_preferences (person_id, theme, density, single_keys) VALUES (%s, %s, %s, %s)
+        ON CONFLICT (person_id) DO UPDATE
+        SET theme = excluded.theme, density = excluded.density, single_keys = excluded.single_keys
+    """
+    return statement, [fact.person_id, fact.theme, fact.density, fact.single_keys]
+
+
 @_on(events.MachineCredentialCreated)
 def _machine_created(fact: events.MachineCredentialCreated) -> None:
     values = {

@@ -52,7 +52,7 @@ def _key() -> None:
 def _request() -> None:
     from apps.journal.services import keys
 
-    keys._digest = lambda _: b""
+    keys.digest_of_request = lambda _: b""
 
 
 @guard("journal idempotency for strangers")

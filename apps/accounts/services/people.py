@@ -12,7 +12,7 @@ from apps.accounts.lifecycle import decide_deactivation, decide_reactivation
 from apps.accounts.models import Person, RoleGrant, Site
 from apps.accounts.services.sites import authorise, clean_name, lock_site, site_roles
 from apps.accounts.types import DENSITIES, THEMES, Display
-from apps.journal.services import Operation, operation
+from apps.journal.services import Operation, append_fast, operation
 from apps.journal.types import Payload
 from apps.kernel import clock
 from apps.kernel.errors import Conflict, Invalid, NotFound
@@ -124,11 +124,15 @@ def change_preferences(
     _check_word("density", density, DENSITIES)
     chosen = Display(theme, density, single_keys)
     request = {"theme": theme, "density": density, "single_keys": single_keys}
-    with operation(actor, "accounts.change_preferences", key=idempotency_key, request=request) as act:
+    fact = events.PreferencesChanged(person_id=actor.id, theme=theme, density=density, single_keys=single_keys)
+    verb, stream = "accounts.change_preferences", events.person_stream(actor.id)
+    statement = projections.preferences_statement(fact)
+    if append_fast(actor, verb, stream=stream, payloads=[fact], key=idempotency_key, request=request, project=statement):
+        return chosen
+    with operation(actor, verb, key=idempotency_key, request=request) as act:
         if act.is_replay:
             return chosen
-        fact = events.PreferencesChanged(person_id=actor.id, theme=theme, density=density, single_keys=single_keys)
-        act.append(events.person_stream(actor.id), [fact])
+        act.append(stream, [fact])
         projections.apply_payloads([fact])
         act.done({})
         return chosen

@@ -81,6 +81,11 @@ def _unusable(field: str, reason: str) -> Invalid:
     return Invalid("This cannot be recorded.", fields={ascii(field)[1:-1][:100]: [reason]})
 
 
+def canonical_time(at: datetime) -> str:
+    """UTC with microseconds, as `2026-01-31T09:30:00.000000Z`."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
 def digest_of(
     *,
     previous: bytes,
@@ -115,7 +120,7 @@ def digest_of(
             "actor_id": str(actor_id) if actor_id else None,
             "actor_name": actor_name,
             "correlation_id": correlation_id,
-            "recorded_at": recorded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "recorded_at": canonical_time(recorded_at),
         },
     )
 

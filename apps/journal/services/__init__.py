@@ -7,6 +7,7 @@ Tables that follow from facts are registered with `projection(name, tables, rebu
 from apps.journal.selectors import as_recorded
 from apps.journal.services.appending import on_appended
 from apps.journal.services.exporting import export_lines
+from apps.journal.services.fast import append_fast
 from apps.journal.services.keys import forget_old_keys
 from apps.journal.services.operations import Operation, operation
 from apps.journal.services.reacting import react
@@ -20,6 +21,7 @@ __all__ = [
     "SealFault",
     "SealFolder",
     "Tail",
+    "append_fast",
     "as_recorded",
     "catch_up",
     "export_lines",

@@ -47,7 +47,7 @@ def lock(streams: Sequence[str]) -> None:
     """
     names = sorted(set(streams))
     for name in names:
-        _check_name(name)
+        check_name(name)
     with connection.cursor() as cursor:
         cursor.execute(_OPEN, [GENESIS, names])
         cursor.execute(_LOCK_SEVERAL, [names])
@@ -69,7 +69,7 @@ def append(
         raise RuntimeError("a fact is appended in the transaction of the row it changes")
     if not 1 <= len(payloads) <= MOST_AT_ONCE:
         raise ValueError(f"append 1 to {MOST_AT_ONCE} payloads at once, not {len(payloads)}")
-    _check_name(stream)
+    check_name(stream)
     bodies = [plain(msgspec.to_builtins(payload)) for payload in payloads]
     actor_name = plain({"actor_name": actor.name[:NAME_LENGTH]})["actor_name"]
     with connection.cursor() as cursor:
@@ -97,11 +97,12 @@ def append(
             digest = digest_of(**facts)
             recorded.append(facts | {"digest": digest})
         positions = _write(cursor, recorded, sequence, digest, site_id, stream)
-    transaction.on_commit(lambda: _wake(stream, sequence), robust=True)
+    transaction.on_commit(lambda: wake(stream, sequence), robust=True)
     return [Recorded(position=positions[facts["sequence"]], **facts) for facts in recorded]
 
 
-def _check_name(stream: str) -> None:
+def check_name(stream: str) -> None:
+    """Raise ValueError for what is no name of a stream."""
     if not _STREAM.fullmatch(stream) or len(stream) > NAME_LENGTH:
         raise ValueError(f"{stream!r} is no name of a stream: use <app>.<noun>:<id>")
 
@@ -141,6 +142,7 @@ def on_appended(listener: Listener) -> None:
     _LISTENERS.append(listener)
 
 
-def _wake(stream: str, sequence: int) -> None:
+def wake(stream: str, sequence: int) -> None:
+    """Tell listeners that a stream has grown, after the commit."""
     for listener in _LISTENERS:
         listener(stream, sequence)

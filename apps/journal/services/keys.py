@@ -37,8 +37,8 @@ def take(actor: Actor, verb: str, key: str, request: object) -> tuple[UUID | Non
 
     The unique index makes a second caller wait until the first has committed or rolled back.
     """
-    who = f"{actor.kind}:{actor.id or actor.name}"[:64]
-    asked = _digest(request)
+    who = owner(actor)
+    asked = digest_of_request(request)
     for _ in range(2):  # a key may be swept between the two statements, once
         with connection.cursor() as cursor:
             cursor.execute(_TAKE, [new_id(), who, verb, key, asked, clock.now()])
@@ -53,7 +53,13 @@ def take(actor: Actor, verb: str, key: str, request: object) -> tuple[UUID | Non
     raise Unavailable("This idempotency key is being forgotten. Try again.")
 
 
-def _digest(request: object) -> bytes:
+def owner(actor: Actor) -> str:
+    """Whose key it is."""
+    return f"{actor.kind}:{actor.id or actor.name}"[:64]
+
+
+def digest_of_request(request: object) -> bytes:
+    """What was asked, as it is compared. Raises Invalid for what cannot be recorded."""
     try:
         return hashlib.sha256(encoded(request)).digest()
     except (UnicodeEncodeError, OverflowError, msgspec.MsgspecError):

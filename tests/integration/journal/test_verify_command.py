@@ -101,7 +101,8 @@ def test_the_seal_starts_again_only_when_told(written, settings):
     assert list(settings.SEAL_FOLDER.glob("before-*/checkpoints.jsonl"))
 
 
-def test_replay_says_what_differs(transactional_db):
+def test_replay_says_what_differs(transactional_db, settings):
+    settings.OWNER_DATABASE = dict(connection.settings_dict)
     out = io.StringIO()
     call_command("journal", "replay", "--check", stdout=out, stderr=io.StringIO())
     assert "accounts_site  0 rows" in out.getvalue()

@@ -50,7 +50,7 @@ class Bench:
         self.model = copy.deepcopy(_model())  # its own: blocks and friction differ from bench to bench
         self.data = mujoco.MjData(self.model)
         self.scene = scene_of(0)
-        self.is_stalled = False  # the elbow's motor does not follow any more
+        self.is_stalled = False  # the shoulder's motor does not follow any more
         self._place = {name: int(self.model.joint(name).qposadr[0]) for name in (*_JOINTS, "finger_left", "block")}
         self._blocks = [int(self.model.geom(name).id) for name in ("cube", "tall")]
         self._pads = [int(self.model.geom(name).id) for name in ("pad_left", "pad_right")]
@@ -118,7 +118,7 @@ class Bench:
             self._part += 1
         goal = self._from + (self._to - self._from) * (self._part / SUBSTEPS)
         if self.is_stalled:
-            goal[2] = self.data.ctrl[2]
+            goal[1] = self.data.ctrl[1]
         self.data.ctrl[:] = goal
         self._shade()
         mujoco.mj_step(self.model, self.data, PHYSICS_STEPS)

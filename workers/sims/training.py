@@ -28,6 +28,9 @@ from workers.sims.task import End
 DEMONSTRATION_SEEDS = 1_000  # scenes that are taught from
 VALIDATION_SEEDS = 500_000  # scenes that decide when to end; test scenes and the floor's own begin at a million
 
+_CODE = ("bench", "episodes", "expert", "guard", "kinematics", "policy", "scenes", "task", "training")
+_MADE_FROM = ("bench.xml", *(f"{name}.py" for name in _CODE))
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -103,7 +106,7 @@ def measured(policy: Policy, first_seed: int, count: int) -> float:
 def digest_of(recipe: Recipe) -> str:
     """Names what training would come to: the digest of the recipe, of this code and of the libraries it stands on."""
     found = hashlib.sha256(repr((astuple(recipe), torch.__version__, mujoco.__version__, np.__version__)).encode())
-    for name in sorted(("bench.xml", "bench.py", "scenes.py", "task.py", "expert.py", "guard.py", "policy.py", "training.py")):
+    for name in _MADE_FROM:
         found.update(Path(__file__).with_name(name).read_bytes())
     return found.hexdigest()[:16]
 

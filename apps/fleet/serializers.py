@@ -119,13 +119,21 @@ class RobotMade(serializers.Serializer[Any]):
     version = serializers.IntegerField()
 
 
+class Seconds(serializers.FloatField):
+    """A length of time. Text and true or false are not taken for numbers."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """The number, or a reason why it is none."""
+        if isinstance(data, bool) or not isinstance(data, int | float):
+            self.fail("invalid")
+        return float(super().to_internal_value(data))
+
+
 class FaultInject(Strict):
     """A fault of a simulated robot."""
 
     name = serializers.ChoiceField(choices=list(FAULTS))
-    seconds = serializers.FloatField(
-        min_value=0, max_value=LONGEST_FAULT_S, default=0, help_text="0 lasts until it is cleared."
-    )
+    seconds = Seconds(min_value=0, max_value=LONGEST_FAULT_S, default=0, help_text="0 lasts until it is cleared.")
 
 
 class OrderRow(serializers.Serializer[Any]):

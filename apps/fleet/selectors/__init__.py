@@ -1,6 +1,14 @@
 """Reads of fleet, by noun."""
 
-from apps.fleet.selectors.bridges import bridge_epochs, bridges_of, gateways, open_orders, order_of_site, subjects_of_site
+from apps.fleet.selectors.bridges import (
+    bridge_epochs,
+    bridges_of,
+    connected_to,
+    gateways,
+    open_orders,
+    order_of_site,
+    subjects_of_site,
+)
 from apps.fleet.selectors.episodes import EPISODES, episode_of_site, episodes_page
 from apps.fleet.selectors.figures import count_robots, newest_episodes
 from apps.fleet.selectors.floor import floor_page
@@ -19,6 +27,7 @@ __all__ = [
     "ROBOTS",
     "bridge_epochs",
     "bridges_of",
+    "connected_to",
     "count_robots",
     "episode_of_site",
     "episodes_page",

@@ -43,6 +43,12 @@ def subjects_of_site(site_id: UUID) -> list[SiteSubject]:
     ]
 
 
+def connected_to(gateway: str) -> dict[UUID, tuple[UUID, int]]:
+    """Bridges that are recorded as connected to a gateway: the site and the epoch of each. One query."""
+    rows = Bridge.objects.filter(gateway=gateway, lost_at=None, connected_at__isnull=False)
+    return {row_id: (site_id, epoch) for row_id, site_id, epoch in rows.values_list("id", "site_id", "epoch")}
+
+
 def open_orders(robot_ids: Sequence[UUID], *, now: datetime | None = None) -> list[OpenOrder]:
     """Orders to these robots that are neither done nor too late, oldest first. One query."""
     rows = Order.objects.filter(robot_id__in=robot_ids, done_at=None, valid_until__gt=now or clock.now()).order_by("id")

@@ -58,5 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{_STOP}clear/", control.StopClears.as_view(), name="stop_clears"),
     path(f"{_STOP}clear/<uuid:clear_id>/", control.StopClear.as_view(), name="stop_clear"),
     path(f"{_SITE}journal/", journal.EventList.as_view(), name="event_list"),
+    path(f"{_SITE}journal/seal/", journal.Seal.as_view(), name="seal"),
+    path(f"{_SITE}journal/export/", journal.Export.as_view(), name="event_export"),
     path(f"{_SITE}journal/<uuid:event_id>/", journal.EventDetail.as_view(), name="event"),
 ]

@@ -2,12 +2,15 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.journal import selectors
-from apps.journal.serializers import EventPage, EventRow
+from apps.journal.serializers import EventPage, EventRow, SealRow
+from apps.journal.views import EXPORT_TYPE, export_of
 from apps.kernel.access import access
 from apps.kernel.api import Endpoint, only, row, rows
 
@@ -31,3 +34,28 @@ class EventDetail(Endpoint):
         """One fact."""
         only(request)
         return row(EventRow, selectors.event_of_site(self.site.id, event_id))
+
+
+@access("journal.export")
+class Seal(Endpoint):
+    """How well the journal is kept."""
+
+    @extend_schema(responses=SealRow, operation_id="get_seal")
+    def get(self, request: Request, site_slug: str) -> Response:
+        """The last checkpoint and the last verification."""
+        only(request)
+        return row(SealRow, selectors.seal_status())
+
+
+@access("journal.export")
+class Export(Endpoint):
+    """Every sealed fact of one site, with what proves it."""
+
+    @extend_schema(
+        responses={(200, EXPORT_TYPE): OpenApiTypes.STR},
+        parameters=[OpenApiParameter("earlier", int, description="Size of a checkpoint you hold, to compare with it.")],
+        operation_id="export_events",
+    )
+    def get(self, request: Request, site_slug: str) -> StreamingHttpResponse:
+        """JSON lines: facts, the hashes that stand for other sites' facts, checkpoints. `tools/check_proofs.py` checks them."""
+        return export_of(self.site, request.query_params)

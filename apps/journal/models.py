@@ -45,6 +45,7 @@ class Event(models.Model):
         indexes = [
             models.Index(fields=["site_id", "-position"], name="journal_event_site"),
             models.Index(fields=["actor_id", "-position"], name="journal_event_actor"),
+            models.Index(fields=["site_id", "type", "-position"], name="journal_event_kind"),
         ]
 
     def __str__(self) -> str:

@@ -106,3 +106,20 @@ class Verified:
     checkpoints: int
     faults: tuple[Fault, ...]
     more: int = 0  # faults beyond those listed
+
+
+@dataclass(frozen=True)
+class SealStatus:
+    """What a page shows of how well the journal is kept. Times are None where nothing has happened yet."""
+
+    size: int
+    sealed_at: datetime | None
+    key: str
+    note: str
+    waiting: int  # events with a number that are not sealed yet
+    fault: str
+    lag_s: float
+    verified_at: datetime | None
+    verified_events: int
+    verified_faults: tuple[str, ...]
+    is_seal_checked: bool

@@ -7,6 +7,7 @@ from typing import Any
 
 from apps.fleet.selectors.figures import EpisodesSeen
 from apps.fleet.types import FloorRobot
+from apps.kernel.selectors import SubjectWords
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Told:
     event: Any
     sentence: str
     facts: Sequence[tuple[str, str]]
+    about: SubjectWords | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from apps.journal.selectors.events import (
     OF_STREAM,
     as_recorded,
     counts_of_sites,
+    earlier_asked,
     event_of_site,
     event_page,
     events_after,
@@ -14,7 +15,7 @@ from apps.journal.selectors.events import (
     newest_events,
     stream_page,
 )
-from apps.journal.selectors.tail import tail_lag_s
+from apps.journal.selectors.tail import seal_status, tail_lag_s
 
 __all__ = [
     "EVENTS",
@@ -22,12 +23,14 @@ __all__ = [
     "as_recorded",
     "chain_faults",
     "counts_of_sites",
+    "earlier_asked",
     "event_of_site",
     "event_page",
     "events_after",
     "events_of_site",
     "heads",
     "newest_events",
+    "seal_status",
     "size",
     "stream_page",
     "tail_lag_s",

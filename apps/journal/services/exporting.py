@@ -23,7 +23,7 @@ from apps.journal.lifecycle.notes import read
 from apps.journal.lifecycle.tree import subtree_root, subtrees
 from apps.journal.models import Checkpoint
 from apps.journal.services.sealing import EventGone, leaves
-from apps.kernel.errors import Unavailable
+from apps.kernel.errors import Conflict
 
 FORMAT = 1
 CHUNK = 5000
@@ -44,11 +44,11 @@ def export_lines(*, site_id: UUID | None = None, earlier: Collection[int] = ()) 
     """Everything that is sealed, or what concerns one site, up to the last checkpoint.
 
     `earlier` are sizes of checkpoints that whoever asks already holds: the tree can be compared there, too. Raises
-    Unavailable where nothing was sealed yet.
+    Conflict where nothing was sealed yet.
     """
     last = Checkpoint.objects.order_by("-size").first()
     if last is None:
-        raise Unavailable("Nothing is sealed yet. Try again in ten seconds.")
+        raise Conflict("Nothing is sealed yet. Try again in ten seconds.", code="not_sealed")
     return _lines(last.size, read(last.note).origin, site_id, _boundaries(last.size, site_id, earlier))
 
 

@@ -8,7 +8,7 @@ from apps.accounts import selectors as accounts
 from apps.alarms.types import DEFINITIONS
 from apps.journal.types import Recorded
 from apps.kernel.ids import parse_id
-from apps.kernel.selectors import subject_named, words_of
+from apps.kernel.selectors import SubjectWords, subject_named, words_of
 from apps.kernel.types import SubjectRef
 from apps.shell.selectors.robot_sentences import ROBOT_SENTENCES
 from apps.shell.types import Told
@@ -95,7 +95,12 @@ def told(events: Sequence[Recorded]) -> list[Told]:
     names = accounts.names_of({found for event in events for found in _subjects(event.payload)})
     things = words_of(ref for event in events for ref in _things(event.payload))
     names |= {found: words.name for (_, found), words in things.items()}
-    return [Told(event, _sentence(event, names), _facts(event.payload)) for event in events]
+    return [Told(event, _sentence(event, names), _facts(event.payload), _about(event, things)) for event in events]
+
+
+def _about(event: Recorded, things: Mapping[tuple[str, UUID], SubjectWords]) -> SubjectWords | None:
+    """The first robot or the like that the fact names."""
+    return next((things[ref.kind, ref.id] for ref in _things(event.payload)), None)
 
 
 def _subjects(payload: Payload) -> Iterable[UUID]:

@@ -41,7 +41,8 @@ class Recipe:
     wobble: float = (
         0.25  # of the fastest step: what the expert is pushed by while it shows, so that it also shows how to recover
     )
-    rounds: int = 150  # passes over all samples between two looks
+    first_rounds: int = 300  # passes over all samples before the first look
+    rounds: int = 75  # and between two looks
     looks: int = 10
     validation_scenes: int = 80
     lowest: float = 0.45
@@ -80,7 +81,7 @@ def train(recipe: Recipe, say: Callable[[str], None]) -> Trained:
     middle = (recipe.lowest + recipe.highest) / 2
     for look in range(recipe.looks):
         policy.train()
-        for _ in range(recipe.rounds):
+        for _ in range(recipe.rounds if look else recipe.first_rounds):
             optimiser.zero_grad()
             loss = torch.nn.functional.mse_loss(policy(rows), actions)
             loss.backward()  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ from workers.sims.policy import OBSERVED, Policy, Trained, load, name_of, observ
 from workers.sims.scenes import scene_of
 from workers.sims.training import Recipe, digest_of, train, weights_of
 
-TINY = Recipe(demonstrations=1, rounds=3, looks=1, validation_scenes=2)
+TINY = Recipe(demonstrations=1, first_rounds=3, looks=1, validation_scenes=2)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_other_weights_are_refused(damage, tmp_path):
 
 def test_weights_are_named_after_code_and_recipe():
     assert digest_of(TINY) == digest_of(replace(TINY))
-    assert digest_of(TINY) != digest_of(replace(TINY, rounds=4))
+    assert digest_of(TINY) != digest_of(replace(TINY, first_rounds=4))
 
 
 def test_training_leaves_what_is_there(tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ class Conditions:
             for watched, condition in changed:
                 watched.said = condition.active
         self._looks += 1
-        if self._looks % AROUND_EVERY == 0:
+        if self._looks % AROUND_EVERY == 0 and self._gateway.has_database:
             await STORE.ask(look_around, actor=self._actor)
 
     def _link(self, subjects: Sequence[Subject], now: float) -> None:

@@ -12,19 +12,22 @@ from uuid import UUID
 from apps.accounts.selectors import Standing, machines_holding, standing_of
 from apps.control.selectors import active_stops, cleared_among
 from apps.control.types import ActiveStop
-from apps.fleet.selectors import bridge_epochs, open_orders
+from apps.fleet.selectors import bridge_epochs, connected_to, open_orders
+from apps.fleet.services import release_bridge
 from apps.fleet.types import OpenOrder, subject_name
 from apps.ingest.gateway.bridges import REPLACED, SIGNED_OUT, Connection
-from apps.ingest.gateway.database import WATCH
+from apps.ingest.gateway.database import STORE, WATCH
 from apps.ingest.gateway.live import Subject
 from apps.ingest.gateway.operators import Operator
 from apps.kernel import clock
+from apps.kernel.types import system_actor
 from workers.protocol import ClearStop, Order
 
 if TYPE_CHECKING:
     from apps.ingest.gateway.running import Gateway
 
 EVERY_S = 0.4
+STRAYS_EVERY_S = 6.0
 AGAIN_AFTER_S = 1.0  # what was sent and not answered is sent again
 FRESH_S = 10.0  # a Stop pressed this lately is not cleared by what the database said a moment ago
 MOST_SENT = 20_000
@@ -74,6 +77,7 @@ class Reconciler:
     def __init__(self, gateway: "Gateway") -> None:
         self._gateway = gateway
         self._sent: dict[tuple[str, UUID, UUID, int], float] = {}
+        self._strays: dict[UUID, tuple[UUID, int]] = {}
 
     async def look(self) -> None:
         """Ask, and act on the answer."""
@@ -98,6 +102,24 @@ class Reconciler:
         self._bridges(claimed, answer.epochs)
         self._stops(subjects, answer)
         self._orders(answer.orders)
+
+    async def strays(self) -> None:
+        """Note the loss of bridges that an earlier process of this name had, and that never came back to any."""
+        here = self._gateway
+        recorded = await STORE.ask(connected_to, here.name)
+        ours = {one.claim.bridge_id for one in here.bridges.claimed() if one.claim is not None}
+        strays = {bridge_id: found for bridge_id, found in recorded.items() if bridge_id not in ours}
+        for bridge_id, (site_id, epoch) in strays.items():
+            if self._strays.get(bridge_id) == (site_id, epoch):  # twice in a row: it is not just being welcomed
+                await STORE.ask(
+                    release_bridge,
+                    actor=system_actor(f"gateway {here.name}"),
+                    site_id=site_id,
+                    bridge_id=bridge_id,
+                    epoch=epoch,
+                    reason="it did not come back after the gateway was started again",
+                )
+        self._strays = strays
 
     def hurry(self) -> None:
         """A bridge came: tell it at once what it may have missed."""

@@ -60,6 +60,7 @@ class Gateway:
         for work, every_s in (
             (self._beat, BEAT_S),
             (self.reconciler.look, reconcile.EVERY_S),
+            (self.reconciler.strays, reconcile.STRAYS_EVERY_S),
             (self.conditions.look, conditions.EVERY_S),
             (self.storing.blocks, storing.BLOCKS_EVERY_S),
             (self.storing.reports, storing.REPORTS_EVERY_S),
@@ -81,6 +82,11 @@ class Gateway:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    @property
+    def has_database(self) -> bool:
+        """Whether the database answered the last time it was asked."""
+        return not self._failing
 
     def taking(self, connection: Connection, boot: UUID) -> Taking:
         """What takes the samples of one connection."""

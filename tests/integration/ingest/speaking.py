@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import random
 import time
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID, uuid4
@@ -139,7 +140,7 @@ class Page:
 
     def place_of(self, robot) -> int:
         """Where a robot stands."""
-        return next(place for place, one in self.subjects.items() if one["id"] == str(robot.id))
+        return next((place for place, one in self.subjects.items() if one["id"] == str(robot.id)), -1)
 
     def row_of(self, robot):
         """The newest row of a robot."""
@@ -196,8 +197,9 @@ async def page_of(world, gateway, site=None, *roles, session: str = ""):
 
 
 def picture_of(seed: int, number: int, *, brightness: int = 150, size=(160, 120)) -> bytes:
-    """A picture that nobody else has: noise by the seed, and a clock."""
-    image = Image.effect_noise(size, 60).point(lambda value: min(255, value * brightness // 128)).convert("RGB")
+    """A picture that nobody else has: noise by the seed, and a clock. The same one for the same numbers."""
+    noise = random.Random(seed).randbytes(size[0] * size[1])
+    image = Image.frombytes("L", size, noise).point(lambda value: value * brightness // 255).convert("RGB")
     ImageDraw.Draw(image).text((2, 2), f"{seed}/{number}", fill=(255, 255, 255))
     out = io.BytesIO()
     image.save(out, "JPEG", quality=70)

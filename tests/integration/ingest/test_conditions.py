@@ -1,6 +1,7 @@
 """What the gateway tells alarms by itself: bridges lost, states stale, cameras frozen, black, foreign (attack 71)."""
 
 import asyncio
+import itertools
 import time
 from contextlib import asynccontextmanager
 
@@ -9,6 +10,8 @@ import pytest
 from apps.kernel.types import Role
 from tests.factories import fleet
 from tests.integration.ingest.speaking import black_picture, bridge_of, page_of, picture_of
+
+_NUMBERS = itertools.count(1000, 100)
 
 
 @pytest.fixture
@@ -74,11 +77,14 @@ async def test_a_lost_bridge_is_an_alarm_until_it_is_back(world, gateway, site, 
 async def test_a_bridge_that_came_back_elsewhere_is_not_lost(world, gateway, site, robots):
     another = world.serve("gateway", PILOTHOUSE_GATEWAY_NAME="another")
     credential = await world.do(fleet.credential_for, site, robots)
-    async with bridge_of(world, gateway, site, robots, credential=credential):
-        async with bridge_of(world, another, site, robots, credential=credential) as bridge, _alive(bridge, 0, 1):
-            for _ in range(25):
-                assert "bridge_lost" not in {name for _, name in await _held(world, robots)}
-                await asyncio.sleep(0.2)
+    async with (
+        bridge_of(world, gateway, site, robots, credential=credential),
+        bridge_of(world, another, site, robots, credential=credential) as bridge,
+        _alive(bridge, 0, 1),
+    ):
+        for _ in range(25):
+            assert "bridge_lost" not in {name for _, name in await _held(world, robots)}
+            await asyncio.sleep(0.2)
 
 
 async def test_a_robot_whose_states_stop_is_stale(world, gateway, site, robots):
@@ -92,27 +98,29 @@ async def test_a_robot_whose_states_stop_is_stale(world, gateway, site, robots):
 @pytest.mark.parametrize(
     ("fault", "picture"),
     [
-        ("frozen", lambda number, count: picture_of(number, 0 if number == 0 else count)),
-        ("black", lambda number, count: black_picture(count) if number == 0 else picture_of(number, count)),
-        ("foreign", lambda number, count: picture_of(1, count - 5 if number == 0 else count)),
-        ("frozen", lambda number, count: None if number == 0 and count > 10 else picture_of(number, count)),
+        ("frozen", lambda number, count, mine: picture_of(mine + number, 0 if number == 0 else count)),
+        ("black", lambda number, count, mine: picture_of(mine, count) if number else black_picture(count)),
+        ("foreign", lambda number, count, mine: picture_of(mine, count if number else count - 5)),
+        ("frozen", lambda number, count, mine: picture_of(mine + number, count) if number or count <= 10 else None),
     ],
     ids=["frozen", "black", "foreign", "none any more"],
 )
 async def test_a_camera_that_shows_nothing_true(world, gateway, site, robots, fault, picture):
     """Attack 71: within five seconds the page is told, then it is an alarm; when it shows something again, both end."""
+    mine = next(_NUMBERS)  # no other test shows these: the gateway remembers who showed what
     async with bridge_of(world, gateway, site, robots) as bridge, page_of(world, gateway, site, Role.VIEWER) as page:
         await page.watch(site, pictures=[{"subject": str(robot.id), "camera": "front", "fps": 10} for robot in robots])
         began = time.monotonic()
-        async with _alive(bridge, 0, 1, picture=picture):
+        async with _alive(bridge, 0, 1, picture=lambda number, count: picture(number, count, mine)):
             await page.until(lambda page: (page.report_of(robots[0]) or {}).get("cameras") == {"front": fault}, within=8)
             assert time.monotonic() - began < 7
             await page.until(lambda page: any(_is_of(header, robots[0], fault) for header, _ in page.pictures))
             await _until(world, robots, {(0, f"camera_{fault}")})
             assert page.report_of(robots[1])["cameras"] == {}
-        async with _alive(bridge, 0, 1, picture=lambda number, count: picture_of(number + 7, count)):
+        async with _alive(bridge, 0, 1, picture=lambda number, count: picture_of(mine + number + 7, count)):
             await _until(world, robots, set())
-            assert page.report_of(robots[0])["cameras"] == {}
+            assert page.socket.close_code is None
+            await page.until(lambda page: page.report_of(robots[0])["cameras"] == {}, within=2)
 
 
 def _is_of(header, robot, fault):
@@ -121,10 +129,12 @@ def _is_of(header, robot, fault):
 
 async def test_a_still_robot_is_no_frozen_camera(world, gateway, site, robots):
     """Only the clock in the picture moves."""
-    async with bridge_of(world, gateway, site, robots) as bridge:
-        async with _alive(bridge, 0, 1, picture=lambda number, count: picture_of(number, count, brightness=40)):
-            await asyncio.sleep(7)
-            assert await _held(world, robots) == set()
+    async with (
+        bridge_of(world, gateway, site, robots) as bridge,
+        _alive(bridge, 0, 1, picture=lambda number, count: picture_of(number + 3, count, brightness=90)),
+    ):
+        await asyncio.sleep(7)
+        assert await _held(world, robots) == set()
 
 
 async def test_a_gateway_that_comes_back_ends_what_it_said_before(world, site, robots, tmp_path):
@@ -137,3 +147,12 @@ async def test_a_gateway_that_comes_back_ends_what_it_said_before(world, site, r
     second = world.serve("gateway", PILOTHOUSE_GATEWAY_NAME="once")
     async with bridge_of(world, second, site, robots, credential=credential) as bridge, _alive(bridge, 0, 1):
         await _until(world, robots, set())
+
+
+async def test_a_bridge_that_never_comes_back_after_a_restart_is_lost(world, site, robots):
+    first = world.serve("gateway", PILOTHOUSE_GATEWAY_NAME="twice")
+    async with bridge_of(world, first, site, robots) as bridge, _alive(bridge, 0, 1):
+        first.process.kill()
+        first.process.wait()
+    world.serve("gateway", PILOTHOUSE_GATEWAY_NAME="twice")
+    await _until(world, robots, {(0, "bridge_lost"), (1, "bridge_lost")}, within=30)

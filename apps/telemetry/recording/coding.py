@@ -7,6 +7,7 @@ weight lie together, which is what makes them compress.
 """
 
 import struct
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,17 @@ def decode(data: bytes) -> Rows:
     rows[:, scaled.nonzero()[0][TIMES:]] = np.where(whole[:, TIMES:] == _UNKNOWN, np.nan, fractions)
     rows[:, ~scaled] = found[~scaled].view("<f8").T
     return rows
+
+
+def listed(rows: Rows) -> list[tuple[int, int, int, list[float | None]]]:
+    """Rows as plain Python: sequence, device time, receipt time, values with None for what is not known."""
+    values = rows[:, TIMES:]
+    known: npt.NDArray[Any] = values
+    if (unknown := np.isnan(values)).any():
+        known = values.astype(object)
+        known[unknown] = None
+    times = rows[:, :TIMES].astype(np.int64).tolist()
+    return [(*time, row) for time, row in zip(times, known.tolist(), strict=True)]
 
 
 def _places_of(values: Rows) -> Places:

@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 
 from apps.telemetry.recording.blocks import Block
-from apps.telemetry.recording.coding import MOST_ROWS, TIMES, Rows
+from apps.telemetry.recording.coding import MOST_ROWS, TIMES, Rows, listed
 from apps.telemetry.recording.holes import Holes
 
 BLOCK_S = 10.0  # what a crash of the process loses at most, the second between two collections beside it
@@ -147,7 +147,7 @@ class Recorder:
             return []
         rows = np.concatenate([_once(np.concatenate(found)) for found in parts.values()])
         rows = rows[rows[:, 2] > rows[:, 2].max() - seconds * 1000]
-        return _samples(rows[np.argsort(rows[:, 2], kind="stable")])
+        return [Sample(*row) for row in listed(rows[np.argsort(rows[:, 2], kind="stable")])]
 
     def figures(self) -> Figures:
         """What is held now."""
@@ -241,10 +241,3 @@ def _once(rows: Rows) -> Rows:
     """By sequence; of equal ones the first that came."""
     _, places = np.unique(rows[:, 0], return_index=True)
     return rows[places]
-
-
-def _samples(rows: Rows) -> list[Sample]:
-    times = rows[:, :TIMES].astype(np.int64).tolist()
-    values = rows[:, TIMES:]
-    lists = values.tolist() if not np.isnan(values).any() else np.where(np.isnan(values), None, values.astype(object)).tolist()
-    return [Sample(*time, row) for time, row in zip(times, lists, strict=True)]

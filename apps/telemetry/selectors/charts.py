@@ -101,7 +101,7 @@ class _Asked:
     def add_summaries(self) -> None:
         """Blocks that lie within one pixel."""
         names = ["layout_id", *(f"c{place}" for place in range(len(self.wanted)))]
-        at = [[layout.id for layout in self.layouts]]
+        at: list[list[int | None]] = [[layout.id for layout in self.layouts]]
         at += [[None if place is None else place + 1 for place in found] for found in zip(*self._places(), strict=True)]
         columns = "".join(
             f", min(lowest[c{place}]), max(highest[c{place}]), sum(total[c{place}]), sum(known[c{place}])"
@@ -146,7 +146,7 @@ class _Asked:
         return [places(layout, self.wanted) for layout in self.layouts]
 
     def _ask(self, statement: str, **more: Any) -> list[tuple[Any, ...]]:
-        given = {
+        given: dict[str, Any] = {
             "layouts": [layout.id for layout in self.layouts],
             "since": self.grid.since_ms,
             "until": self.grid.until_ms,

@@ -12,7 +12,10 @@ from apps.telemetry.types import MeasuredChannel
 
 def layouts_of(subject: SubjectRef) -> list[KnownLayout]:
     """Every layout of a subject of this site, newest first. Raises NotFound for one that never measured anything here."""
-    rows = Layout.objects.filter(subject_id=subject.id, site_id=subject.site_id, subject_kind=subject.kind).order_by("-id")
+    site_id = subject.site_id
+    if site_id is None:
+        raise NotFound("There is nothing here.")
+    rows = Layout.objects.filter(subject_id=subject.id, site_id=site_id, subject_kind=subject.kind).order_by("-id")
     if not rows:
         raise NotFound("There is nothing here.")
     return [layout_of(row) for row in rows]

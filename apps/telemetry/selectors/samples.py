@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-import numpy as np
-
 from apps.kernel.errors import Invalid
 from apps.kernel.types import SubjectRef
 from apps.telemetry.models import Block
 from apps.telemetry.recording import LONGEST_MS
-from apps.telemetry.recording.coding import TIMES, decode
+from apps.telemetry.recording.coding import decode, listed
 from apps.telemetry.selectors.layouts import layouts_of
 from apps.telemetry.types import Layout, StoredSample
 
@@ -41,8 +39,8 @@ def latest(subject: SubjectRef) -> StoredSample | None:
 
 
 def _samples(block: Block, layout: Layout) -> Sequence[StoredSample]:
-    rows = decode(bytes(block.data))
     names = [channel.name for channel in layout.channels]
-    times, values = rows[:, :TIMES].astype(np.int64).tolist(), rows[:, TIMES:]
-    known = np.where(np.isnan(values), None, values.astype(object)).tolist()
-    return [StoredSample(block.boot, *time, dict(zip(names, row, strict=True))) for time, row in zip(times, known, strict=True)]
+    return [
+        StoredSample(block.boot, sequence, device_ms, received_ms, dict(zip(names, values, strict=True)))
+        for sequence, device_ms, received_ms, values in listed(decode(bytes(block.data)))
+    ]

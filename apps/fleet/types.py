@@ -20,6 +20,7 @@ FAULTS: Mapping[str, str] = {
     "gripper_slip": "The gripper loses what it holds",
     "camera_freeze": "The camera repeats its last picture",
     "camera_black": "The camera sends black pictures",
+    "camera_foreign": "The camera sends another robot's pictures",
     "clock_skew": "The bridge's clock is wrong",
     "duplicate_telemetry": "States are sent twice",
     "reorder_telemetry": "States are sent in the wrong order",
@@ -28,6 +29,7 @@ FAULTS: Mapping[str, str] = {
     "policy_nan": "The policy answers with values that are no numbers",
     "policy_bounds": "The policy asks for positions out of bounds",
     "policy_fast": "The policy asks for ten times the speed",
+    "block_off": "Somebody knocks the block off the bench",
 }
 # Faults of the whole bridge: every robot it speaks for has them.
 BRIDGE_FAULTS = frozenset({"clock_skew", "link_loss", "process_kill"})

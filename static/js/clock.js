@@ -12,7 +12,7 @@ export function noteServerTime(serverMs) {
 // Words for an age, in the fewest figures that still say it: 0.2 s, 8 s, 3 min, 2 h, 5 d.
 export function ageWords(ms) {
   const s = Math.max(0, ms) / 1000;
-  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 9.95) return `${s.toFixed(1)} s`;
   if (s < 120) return `${Math.floor(s)} s`;
   if (s < 7200) return `${Math.floor(s / 60)} min`;
   if (s < 172800) return `${Math.floor(s / 3600)} h`;

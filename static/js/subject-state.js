@@ -44,7 +44,5 @@ export function doing(entry) {
 // What decides its actions: the skill version, or that a script or a person does.
 export function driver(entry) {
   const report = entry.report;
-  if (!report) return "";
-  const by = { expert: "scripted expert", policy: report.skill || "policy", person: "a person", nobody: "" }[report.driver] ?? "";
-  return [by, report.task].filter(Boolean).join(" · ");
+  return (report && { expert: "scripted expert", policy: report.skill || "policy", person: "a person" }[report.driver]) ?? "";
 }

@@ -1,4 +1,7 @@
-"""Every page of the console, once: what shows it, where, and to whom. A page template that is not here fails a test."""
+"""Every page of the console, once: what shows it, where, and to whom. A page template that is not here fails a test.
+
+`{robot}` and `{alarm}` in an address stand for identifiers that the seed made.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +53,23 @@ VISITS = (
     Visit("accounts/site_settings.html", "/sites/hall-b/settings/"),
     Visit("accounts/site_settings.html", "/sites/hall-b/settings/", "auditor"),
     Visit("journal/event_list.html", "/sites/hall-b/journal/"),
+    Visit("fleet/robot_list.html", "/sites/hall-b/robots/"),
+    Visit("fleet/robot_detail.html", "/sites/hall-b/robots/{robot}/"),
+    Visit("fleet/robot_detail.html", "/sites/hall-b/robots/{robot}/", "viewer"),
+    Visit("fleet/robot_log.html", "/sites/hall-b/robots/{robot}/log/"),
+    Visit("fleet/robot_register.html", "/sites/hall-b/robots/new/"),
+    Visit("fleet/episode_list.html", "/sites/hall-b/episodes/"),
+    Visit("fleet/fault_knobs.html", "/sites/hall-b/faults/"),
+    Visit("alarms/alarm_list.html", "/sites/hall-b/alarms/"),
+    Visit("alarms/alarm_detail.html", "/sites/hall-b/alarms/{alarm}/", "operator"),
+    Visit("alarms/alarm_history.html", "/sites/hall-b/alarms/history/"),
+    Visit("alarms/definition_list.html", "/sites/hall-b/alarms/definitions/"),
+    Visit("control/stop_list.html", "/sites/hall-b/stops/"),
+    Visit("alarms/alarm_list.html", "/sites/hall-b/alarms/"),
+    Visit("alarms/alarm_history.html", "/sites/hall-b/alarms/history/"),
+    Visit("alarms/definition_list.html", "/sites/hall-b/alarms/definitions/"),
+    Visit("control/stop_list.html", "/sites/hall-b/stops/"),
+    Visit("control/stop_list.html", "/sites/hall-b/stops/", "viewer"),
     Visit("errors/404.html", "/no/such/page/"),
     Visit("errors/404.html", "/sites/lab/floor/"),
     Visit("errors/403.html", "/sites/hall-b/journal/", "viewer"),
@@ -57,7 +77,7 @@ VISITS = (
 # Shown by a server that fails or refuses in a way no address asks for: drawn from the template alone.
 ERRORS = (400, 409, 412, 422, 429, 500, 503)
 # Reached only by doing something first; test_accessibility does it.
-AFTER_AN_ACT = frozenset({"accounts/secret_shown.html", "accounts/invitation.html"})
+AFTER_AN_ACT = frozenset({"alarms/alarm_detail.html", "accounts/secret_shown.html", "accounts/invitation.html"})
 # Parts and layouts are not pages.
 PARTS = ("components/", "realtime/", "allauth/", "account/messages/", "account/snippets/")
 LAYOUTS = frozenset({"base.html", "entrance.html", "errors/page.html", "account/base_reauthenticate.html"})

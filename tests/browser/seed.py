@@ -47,6 +47,26 @@ def make_arms(site_id: UUID) -> None:
     path.touch(mode=0o600)
     url = f"{settings.GATEWAY_URL}/machine"
     path.write_text(json.dumps({"url": url, "credential": made.text, "bridge": "arms", "subjects": subjects}))
+    alarm = raise_alarm(site_id, robots[-1].id)
+    (settings.DATA / "made.json").write_text(json.dumps({"robot": str(robots[0].id), "alarm": str(alarm)}))
+
+
+def raise_alarm(site_id: UUID, robot_id: UUID) -> UUID:
+    """A policy that the bridge of one robot had to refuse; nobody has seen it yet."""
+    from apps.alarms.models import Alarm
+    from apps.alarms.services import set_condition
+    from apps.kernel import clock
+    from apps.kernel.types import SubjectRef, system_actor
+
+    set_condition(
+        actor=system_actor("seed of browser tests"),
+        definition="policy_unsafe",
+        subject=SubjectRef("robot", robot_id, site_id=site_id),
+        active=True,
+        at=clock.now(),
+        detail="ten times the speed",
+    )
+    return UUID(str(Alarm.objects.get(site_id=site_id).id))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ READY_S = 60
 
 @dataclass
 class Console:
-    """One running web process, the gateway beside it, and how to reach them."""
+    """One running web process, gateway and tail beside it, and how to reach them."""
 
     database: str
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="pilothouse-browser-")))
@@ -30,12 +30,18 @@ class Console:
     gateway_port: int = field(default_factory=free_port)
     process: "subprocess.Popen[bytes] | None" = None
     gateway: "subprocess.Popen[bytes] | None" = None
+    tail: "subprocess.Popen[bytes] | None" = None
     guard_off: str = ""
 
     @property
     def address(self) -> str:
         """Where a browser goes."""
         return f"http://localhost:{self.port}"
+
+    @property
+    def made(self) -> dict[str, str]:
+        """Identifiers of what the seed made, by what they are."""
+        return dict(json.loads((self.folder / "made.json").read_text()))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -62,6 +68,7 @@ class Console:
         self._make_database()
         self._run(["-m", "tests.browser.seed", PASSWORD])
         self.gateway = self._begin("gateway", self.gateway_port)
+        self.tail = self._spawn("tail", ["manage.py", "journal", "tail"])  # without it pages would rightly show an alarm
         self.serve()
         self._wait_for(self.gateway, "gateway", f"http://localhost:{self.gateway_port}/healthz")
 
@@ -77,17 +84,20 @@ class Console:
 
     def stop(self) -> None:
         """End both processes, and drop their database."""
-        for process in (self.process, self.gateway):
+        for process in (self.process, self.gateway, self.tail):
             if process is not None:
                 end(process)
         self._execute(f'DROP DATABASE IF EXISTS "{self.database}" WITH (FORCE)')
 
     def _begin(self, name: str, port: int) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "console.supervisor.serve", name, "--listen", f"127.0.0.1:{port}"]
+        command = ["-m", "console.supervisor.serve", name, "--listen", f"127.0.0.1:{port}"]
         if self.guard_off:
             command += ["--app", f"tests.guarded_asgi:{name}"]
+        return self._spawn(name, command)
+
+    def _spawn(self, name: str, command: list[str]) -> "subprocess.Popen[bytes]":
         with (self.folder / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
+            return subprocess.Popen([sys.executable, *command], cwd=ROOT, env=self.environment, stdout=log, stderr=log)
 
     def _wait_for(self, process: "subprocess.Popen[bytes]", name: str, address: str) -> None:
         deadline = time.monotonic() + READY_S

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Route
 
 from tests.browser import audit
 from tests.browser.pages import AFTER_AN_ACT, ERRORS, VISITS, page_templates
+from tests.browser.server import Console
 
 NewPage = Callable[..., Page]
 WHOS = sorted({visit.who for visit in VISITS}, key=str)
@@ -21,14 +22,14 @@ def test_every_page_template_is_visited() -> None:
 
 
 @pytest.mark.parametrize("who", WHOS)
-def test_axe_finds_nothing_and_pages_fit_a_desk_and_a_phone(new_page: NewPage, who: str | None) -> None:
+def test_axe_finds_nothing_and_pages_fit_a_desk_and_a_phone(new_page: NewPage, console: Console, who: str | None) -> None:
     page = new_page(who)
     if who == "admin":
         new_page(who, own_session=True)  # a list of sessions with more than one line
     found = []
     for visit in VISITS:
         if visit.who == who:
-            page.goto(visit.path)
+            page.goto(visit.path.format(**console.made))
             found += [f"{visit.path}: {finding}" for finding in audit.axe_findings(page)]
             found += [f"{visit.path}: {words}" for words in _what_does_not_fit(page, has_shell=who == "admin")]
     assert found == []

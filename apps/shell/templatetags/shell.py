@@ -81,7 +81,7 @@ def age(when: datetime | None, limit_s: float | None = None) -> SafeString:
 def age_words(seconds: float) -> str:
     """The same words as static/js/clock.js."""
     s = max(0.0, seconds)
-    if s < 10:
+    if s < 9.95:
         return f"{s:.1f} s"
     for limit, size, unit in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h")):
         if s < limit:

@@ -33,7 +33,7 @@ export class Tile {
     toggle(this.element, "stale", late);
     mark(this.parts.latched, "hidden", entry.report?.latched?.length && state.word !== "stopped" ? null : "");
     say(this.parts.age, age === Infinity ? "none yet" : ageWords(age));
-    say(this.parts.doing, doing(entry));
+    say(this.parts.doing, [doing(entry), entry.report?.task].filter(Boolean).join(" · "));
     say(this.parts.driver, driver(entry));
     mark(this.element, "data-sequence", entry.state?.sequence ?? null); // which state these words tell of
     this.#values(entry);
@@ -57,9 +57,9 @@ export class Tile {
     const age = ageOf(at);
     const fault = FAULTS[entry.cameras?.[this.element.dataset.camera]];
     const old = at && age > LATE_MS;
-    say(this.parts["picture-age"], at ? ageWords(age) : "no picture yet");
-    say(this.parts.old, fault ?? (old ? `${ageWords(age)} old` : ""));
-    mark(this.parts.old, "hidden", fault || old ? null : "");
+    say(this.parts["picture-age"], at ? ageWords(age) : "none yet");
+    say(this.parts.old, fault ?? (old ? `${ageWords(age)} old` : at ? "" : "no picture yet"));
+    mark(this.parts.old, "hidden", fault || old || !at ? null : "");
     toggle(this.element, "old-picture", Boolean(fault || old));
   }
 }

@@ -52,6 +52,7 @@ class LiveRobot extends HTMLElement {
     say(this.values.age, age === Infinity ? "none yet" : ageWords(age) + (age > LATE_MS ? " old" : ""));
     toggle(this.values.age, "stale", late);
     this.gauges.draw(newest?.[2], late);
+    mark(this, "data-sequence", newest?.[0] ?? null); // which state these words tell of
     for (const one of this.cameras) this.#drawPicture(one);
   }
 
@@ -63,7 +64,7 @@ class LiveRobot extends HTMLElement {
     mark(this.querySelector("#robot-state"), "data-kind", state.kind || "calm");
     toggle(this.querySelector("#robot-state"), "stale", late);
     say(this.parts.doing, doing(entry));
-    say(this.parts.driver, driver(entry) || "nobody drives");
+    say(this.parts.driver, [driver(entry) || "nobody drives", report?.task].filter(Boolean).join(" · "));
     say(this.parts.step, report?.episode ? `episode ${report.episode.slice(-6)}, step ${report.step}` : "no episode");
     const age = ageOf(report?.received_ms);
     say(this.parts.age, age === Infinity ? "no report yet" : `report ${ageWords(age)}${age > 3 * LATE_MS ? " old" : ""}`);
@@ -78,9 +79,9 @@ class LiveRobot extends HTMLElement {
     const since = ageOf(at);
     const fault = FAULTS[this.entry.cameras[camera]];
     const isOld = at && since > LATE_MS;
-    say(age, at ? ageWords(since) : "no picture yet");
-    say(old, fault ?? (isOld ? `${ageWords(since)} old` : ""));
-    mark(old, "hidden", fault || isOld ? null : "");
+    say(age, at ? ageWords(since) : "none yet");
+    say(old, fault ?? (isOld ? `${ageWords(since)} old` : at ? "" : "no picture yet"));
+    mark(old, "hidden", fault || isOld || !at ? null : "");
     toggle(element, "old-picture", Boolean(fault || isOld));
     mark(now, "hidden", this.charts.isLive ? "" : null); // pictures are not kept: they do not go back with the charts
   }

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models.functions import Now
+
 from apps.fleet.models import Bridge, GatewayNode, Order, Robot
 from apps.fleet.types import BridgeSeen, OpenOrder, SiteSubject
-from apps.kernel import clock
 from apps.kernel.errors import NotFound
 
 
@@ -50,8 +51,8 @@ def connected_to(gateway: str) -> dict[UUID, tuple[UUID, int]]:
 
 
 def open_orders(robot_ids: Sequence[UUID], *, now: datetime | None = None) -> list[OpenOrder]:
-    """Orders to these robots that are neither done nor too late, oldest first. One query."""
-    rows = Order.objects.filter(robot_id__in=robot_ids, done_at=None, valid_until__gt=now or clock.now()).order_by("id")
+    """Orders to these robots that are neither done nor too late by the database's clock, oldest first. One query."""
+    rows = Order.objects.filter(robot_id__in=robot_ids, done_at=None, valid_until__gt=now or Now()).order_by("id")
     return [OpenOrder(row.id, row.robot_id, row.name, row.arguments, row.valid_until) for row in rows[:1000]]
 
 

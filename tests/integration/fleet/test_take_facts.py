@@ -241,6 +241,17 @@ def test_an_episode_that_was_never_ended_counts_as_aborted_until_its_own_word_co
     assert Robot.objects.get(id=robot.id).episode_id == next_one
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_late_words_of_an_older_episode_do_not_hide_the_end_of_the_newest(robot, machine, claim, boot, together):
+    left, newest = new_id(), new_id()
+    take(machine, claim, facts_of(boot, robot, started(left), started(newest)))
+    said = facts_of(boot, robot, ended(left), ended(newest), first=3)
+    for facts in [said] if together else [Facts(boot=boot, facts=[one]) for one in said.facts]:
+        take(machine, claim, facts)
+    assert Robot.objects.get(id=robot.id).episode_id is None
+    assert set(Episode.objects.values_list("outcome", "is_superseded")) == {("success", False)}
+
+
 def test_a_refused_action_is_shown_with_its_episode(site, robot, machine, claim, boot):
     """Attack 70, as far as the console sees it: the episode ends unsafe and says why."""
     episode = new_id()

@@ -1,11 +1,13 @@
 """The web process and the gateway as tests run them: a guard may be off, and their insides can be looked at.
 
-`PILOTHOUSE_TEST_GUARD_OFF` names the guard. Only tests start this module; the product reads no such variable.
+`PILOTHOUSE_TEST_GUARD_OFF` names the guard, `PILOTHOUSE_TEST_CLOCK_S` says by how much this process's clock is wrong. Only
+tests start this module; the product reads no such variable.
 """
 
 import asyncio
 import json
 import os
+from datetime import timedelta
 
 import django
 
@@ -15,6 +17,12 @@ if name := os.environ.get("PILOTHOUSE_TEST_GUARD_OFF"):
     from tests.guards import switch_off
 
     switch_off(name)
+
+if seconds := float(os.environ.get("PILOTHOUSE_TEST_CLOCK_S", "0")):
+    from apps.kernel import clock
+
+    true = clock.now
+    clock.now = lambda: true() + timedelta(seconds=seconds)
 
 from apps.ingest.gateway import control, running  # noqa: E402
 from apps.realtime import middleware  # noqa: E402

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from apps.ingest.gateway.live import Live, Row, Shown, Site, Subject
+from apps.ingest.gateway.live import Live, Row, Shown, Site, Subject, wall_ms
 
 _JSON = msgspec.json.Encoder()
 
@@ -44,7 +44,7 @@ def reports_of(live: Live, site: Site, chosen: Sequence[Subject]) -> str | None:
     """The same for some subjects."""
     if not chosen:
         return None
-    return text_of({"op": "reports", "site": site.id, "now_ms": live.now_ms, "list": [_report(one) for one in chosen]})
+    return text_of({"op": "reports", "site": site.id, "now_ms": wall_ms(), "list": [_report(one) for one in chosen]})
 
 
 def heard(live: Live, site: Site, since: int, own: str = "") -> str | None:
@@ -54,7 +54,7 @@ def heard(live: Live, site: Site, since: int, own: str = "") -> str | None:
 
 def states(live: Live, subject_id: UUID, rows: Iterable[Row]) -> str:
     """States of one subject at full rate."""
-    return text_of({"op": "states", "subject": subject_id, "now_ms": live.now_ms, "rows": list(rows)})
+    return text_of({"op": "states", "subject": subject_id, "now_ms": wall_ms(), "rows": list(rows)})
 
 
 def picture(subject: Subject, camera: str, shown: Shown) -> bytes:
@@ -95,12 +95,12 @@ def _floor(live: Live, site: Site, since: int, own: str) -> str:
         if one.changed > since and (values := one.values):
             headline = [values[place] for place in one.headline]
             rows.append((one.place, one.sequence, one.device_ms, one.received_ms, headline))
-    return text_of({"op": "floor", "site": site.id, "now_ms": live.now_ms, "rows": rows})
+    return text_of({"op": "floor", "site": site.id, "now_ms": wall_ms(), "rows": rows})
 
 
 def _heard(live: Live, site: Site, since: int, own: str) -> str | None:
     rows = [(one.place, one.report_received_ms) for one in _of(site, own) if one.heard > since >= one.reported]
-    return text_of({"op": "heard", "site": site.id, "now_ms": live.now_ms, "rows": rows}) if rows else None
+    return text_of({"op": "heard", "site": site.id, "now_ms": wall_ms(), "rows": rows}) if rows else None
 
 
 def _entry(one: Subject) -> dict[str, Any]:

@@ -129,7 +129,6 @@ class Live:
 
     def __init__(self) -> None:
         self.stamp = 1
-        self.now_ms = wall_ms()
         self.sites: dict[UUID, Site] = {}
         self.subjects: dict[UUID, Subject] = {}
         self.on_report: Callable[[Subject], None] = lambda subject: None
@@ -137,7 +136,6 @@ class Live:
     def beat(self) -> None:
         """What comes from now on is newer than what was taken until now."""
         self.stamp += 1
-        self.now_ms = wall_ms()
         for site in self.sites.values():
             if site.frames:
                 site.frames = {}

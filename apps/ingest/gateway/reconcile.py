@@ -6,6 +6,7 @@ ended, bridges that came back elsewhere, Stops that a robot does not hold yet or
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -17,8 +18,9 @@ from apps.fleet.services import release_bridge
 from apps.fleet.types import OpenOrder, subject_name
 from apps.ingest.gateway.bridges import REPLACED, SIGNED_OUT, Connection
 from apps.ingest.gateway.database import STORE, WATCH
-from apps.ingest.gateway.live import Subject
+from apps.ingest.gateway.live import Subject, wall_ms
 from apps.ingest.gateway.operators import Operator
+from apps.ingest.selectors import database_time
 from apps.kernel import clock
 from apps.kernel.types import system_actor
 from workers.protocol import ClearStop, Order
@@ -55,19 +57,22 @@ class Answer:
     active: Sequence[ActiveStop] = ()
     cleared: set[UUID] = field(default_factory=set)
     orders: Sequence[OpenOrder] = ()
+    now: datetime | None = None  # by the database's clock, where there are orders
 
 
 def ask(question: Question) -> Answer:
     """All of it, in a handful of queries whose number does not grow."""
     active = active_stops(question.sites) if question.sites else []
     held = question.latched - {one.id for one in active}
+    orders = open_orders(question.subjects) if question.subjects else ()
     return Answer(
         holding=machines_holding(question.credentials) if question.credentials else set(),
         standings=standing_of(question.sessions.items()) if question.sessions else {},
         epochs=bridge_epochs(question.bridges) if question.bridges else {},
         active=active,
         cleared=cleared_among(held) if held else set(),
-        orders=open_orders(question.subjects) if question.subjects else (),
+        orders=orders,
+        now=database_time() if orders else None,
     )
 
 
@@ -101,7 +106,7 @@ class Reconciler:
         self._sessions(operators, answer.standings)
         self._bridges(claimed, answer.epochs)
         self._stops(subjects, answer)
-        self._orders(answer.orders)
+        self._orders(answer)
 
     async def strays(self) -> None:
         """Note the loss of bridges that an earlier process of this name had, and that never came back to any."""
@@ -177,20 +182,17 @@ class Reconciler:
                 if stop_id in subject.latched and self._is_due("clear", stop_id, subject):
                     self._say(subject, ClearStop(stop=stop_id, subjects=[subject.subject_name]))
 
-    def _orders(self, orders: Sequence[OpenOrder]) -> None:
-        for order in orders:
+    def _orders(self, answer: Answer) -> None:
+        for order in answer.orders:
             subject = self._gateway.live.subjects.get(order.robot_id)
-            if subject is not None and self._is_due("order", order.id, subject):
-                self._say(
-                    subject,
-                    Order(
-                        order=order.id,
-                        subject=subject.subject_name,
-                        name=order.name,
-                        arguments=dict(order.arguments),
-                        valid_until_ms=int(order.valid_until.timestamp() * 1000),
-                    ),
-                )
+            if subject is None or answer.now is None or not self._is_due("order", order.id, subject):
+                continue
+            left = order.valid_until - answer.now
+            arguments = dict(order.arguments)
+            # Bridges know our clock, and it may be wrong: what is told is how long is left, by it.
+            until_ms = wall_ms() + int(left.total_seconds() * 1000)
+            told = {"subject": subject.subject_name, "name": order.name, "arguments": arguments, "valid_until_ms": until_ms}
+            self._say(subject, Order(order=order.id, **told))
 
     def _say(self, subject: Subject, message: ClearStop | Order) -> None:
         if isinstance(subject.source, Connection):

@@ -201,6 +201,15 @@ def _seen() -> None:
     Stops._see = believe
 
 
+@guard("end of a step under way")
+def _step_under_way() -> None:
+    """A Stop is confirmed at the first look that sees no motion, and a step is not looked at again."""
+    from workers.edge.base import stops
+
+    stops.Stops.tick = lambda self: None
+    stops.AGAIN_AFTER_S = 0.0
+
+
 @guard("release after its fact")
 def _release() -> None:
     from workers.client import SpoolFull
@@ -287,6 +296,10 @@ CASES = [
     Mutation("orders once", f"{_LATCH}TestOrders::test_each_is_carried_out_once_over_restarts_too"),
     Mutation("orders in time", f"{_LATCH}TestOrders::test_lateness_is_judged_by_the_consoles_clock[6000.0-True]"),
     Mutation("standing still is seen", f"{_STOPS}test_motion_ends_at_once_and_is_told_when_it_has_ended"),
+    Mutation(
+        "end of a step under way",
+        f"{_STOPS}test_motion_that_a_step_begins_just_after_a_stop_is_ended_and_nothing_is_confirmed_before",
+    ),
     Mutation("release after its fact", f"{_STOPS}test_a_release_that_cannot_be_kept_does_not_happen"),
     Mutation("clears name their stop", f"{_STOPS}test_clearing_tells_it_then_frees_and_only_what_no_other_stop_holds"),
     Mutation("the console is heard first", f"{_PROCESS}test_nothing_moves_before_the_console_was_heard"),

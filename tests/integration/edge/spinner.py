@@ -27,6 +27,7 @@ class Spinner(Bridge):
         self.angle = dict.fromkeys(self.subjects, 0.0)
         self.turns = dict.fromkeys(self.subjects, False)
         self.told = dict.fromkeys(self.subjects, 0.0)
+        self.episodes = {}
         self.count = 0
         self.hang_s = 0.0
         path = (options.state or options.config.parent) / "angles"
@@ -42,14 +43,17 @@ class Spinner(Bridge):
             self.hang_s = 0.0
         for subject in self.subjects:
             if not self.turns[subject] and self.may_move(subject):
-                episode = uuid4()
-                if self.fact(subject, EpisodeStarted(episode=episode, task="turn", driver="expert")):
-                    self.turns[subject] = True
+                self.turns[subject] = self.begin(subject)
             if self.is_moving(subject):
                 self.angle[subject] += 1.0
                 os.write(self.angles, f"{time.time():.4f} {subject} {self.angle[subject]}\n".encode())
             if self.turns[subject] and self.count % self.options.facts_each == 0:
-                self.fact(subject, EpisodeEnded(episode=uuid4(), outcome=Outcome.SUCCESS, steps=self.count))
+                self.fact(subject, EpisodeEnded(episode=self.episodes[subject], outcome=Outcome.SUCCESS, steps=self.count))
+                self.begin(subject)
+
+    def begin(self, subject):
+        self.episodes[subject] = uuid4()
+        return self.fact(subject, EpisodeStarted(episode=self.episodes[subject], task="turn", driver="expert"))
 
     def sample(self, subject):
         return [self.angle[subject]]

@@ -86,6 +86,20 @@ def test_motion_ends_at_once_and_is_told_when_it_has_ended(cases):
         assert 90 <= body.ended_at_ms - body.received_at_ms < 1000
 
 
+def test_motion_that_a_step_begins_just_after_a_stop_is_ended_and_nothing_is_confirmed_before(cases):
+    case, message = cases(), stop_of(A)
+    case.machine.told[A] = [0.0]  # it stands
+    case.stops.stop_now(message)
+    until(lambda: len(case.machine.told[A]) == 2)
+    time.sleep(2 * EVERY_S)
+    assert case.facts == []  # a step that looked before may be under way
+    del case.machine.told[A]  # and here it begins motion
+    begun = int(time.time() * 1000)
+    case.stops.tick()
+    until(lambda: case.told(StopLatched))
+    assert case.facts[0][1].ended_at_ms >= begun
+
+
 def test_the_same_stop_again_tells_nothing_new(cases):
     case, message = cases(), stop_of(A)
     for _ in range(3):

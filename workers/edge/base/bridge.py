@@ -189,6 +189,7 @@ class Bridge(ABC):
                 while True:
                     self._do(self._todo.get_nowait())
             self.step()
+            self.stops.tick()
             self._hung = False
             self.stops.watchdog.forget("step")
             self._tell()

@@ -96,6 +96,11 @@ class Latch:
         with self._lock:
             return [held.stop for held in self._stops.values() if subject in held.subjects]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no Stop holds anybody."""
+        return not self._stops
+
     def holds(self, subject: str) -> bool:
         """Whether any Stop holds it."""
         with self._lock:

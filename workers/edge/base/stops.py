@@ -45,7 +45,9 @@ class Stops:
         self.latch = Latch(folder)
         self.watchdog = Watchdog(self._look)
         self._motion, self._now_ms, self._fact, self._released = motion, now_ms, fact, released
-        self._told: dict[tuple[UUID, str], float] = {}
+        self._told: dict[tuple[UUID, str], tuple[float, int]] = {}  # when, and at which tick of control
+        self._still: dict[tuple[UUID, str], int] = {}  # since when it was seen to stand
+        self._ticks = 0
         self._standing: set[tuple[UUID, str]] = set()
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="stops")
         self._moving_on: set[str] = set()
@@ -61,6 +63,18 @@ class Stops:
             if self.latch.holds(subject):
                 self._motion.stop(subject)
         self.watchdog.start()
+
+    def tick(self) -> None:
+        """A step of control has ended. One that looked just before a Stop came may have begun motion just after: end it."""
+        if self.latch.is_empty:
+            return
+        for subject in self._known:
+            if self.latch.holds(subject):
+                if self._motion.is_moving(subject):
+                    for key in [key for key in list(self._still) if key[1] == subject]:
+                        self._still.pop(key, None)
+                self._motion.stop(subject)
+        self._ticks += 1
 
     def stop_now(self, message: StopNow) -> None:
         """A Stop arrived."""
@@ -85,7 +99,7 @@ class Stops:
         self.latch.close()
 
     def _tell(self, stop: UUID, subject: str) -> None:
-        self._told[stop, subject] = time.monotonic()
+        self._told[stop, subject] = (time.monotonic(), self._ticks)
         try:
             self._motion.stop(subject)
         except Exception:  # noqa: BLE001 - the others have to be stopped all the same; this one is told again
@@ -101,11 +115,18 @@ class Stops:
                 self._see(held, subject)
 
     def _see(self, held: Held, subject: str) -> None:
+        key = (held.stop, subject)
+        told_at, told_tick = self._told[key]
+        late = time.monotonic() - told_at > AGAIN_AFTER_S
         if not self._motion.is_moving(subject):
-            self._standing.add((held.stop, subject))
-            self._moving_on.discard(subject)
-            self._disk.submit(self._confirm, held, subject, self._now_ms())
-        elif time.monotonic() - self._told[held.stop, subject] > AGAIN_AFTER_S:
+            since = self._still.setdefault(key, self._now_ms())
+            if self._ticks > told_tick or late:  # no step that did not know of it is still under way
+                self._standing.add(key)
+                self._moving_on.discard(subject)
+                self._disk.submit(self._confirm, held, subject, since)
+            return
+        self._still.pop(key, None)
+        if late:
             if subject not in self._moving_on:
                 _log.error("%s still moves %.0f ms after it was told to stop", subject, AGAIN_AFTER_S * 1000)
             self._moving_on.add(subject)
@@ -134,6 +155,7 @@ class Stops:
         self.latch.keep()
         for subject in held:
             self._told.pop((message.stop, subject), None)
+            self._still.pop((message.stop, subject), None)
             self._standing.discard((message.stop, subject))
             self._moving_on.discard(subject)
             if not self.latch.holds(subject):

@@ -1,10 +1,10 @@
 """What is noted and is no fact: the last reports of robots, and which gateways live. Losing it loses nothing."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import msgspec
 from django.db import connection
+from django.db.models.functions import Now
 
 from apps.fleet.models import GatewayNode
 from apps.fleet.types import LastReport
@@ -43,6 +43,6 @@ def keep_reports(reports: Sequence[LastReport]) -> int:
         return int(cursor.rowcount)
 
 
-def note_gateway(name: str, at: datetime) -> None:
-    """When a gateway last said that it lives."""
-    GatewayNode.objects.update_or_create(name=name, defaults={"seen_at": at})
+def note_gateway(name: str) -> None:
+    """A gateway says that it lives: by the database's clock, for its own may be wrong."""
+    GatewayNode.objects.update_or_create(name=name, defaults={"seen_at": Now()})

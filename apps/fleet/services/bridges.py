@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from apps.accounts import selectors as accounts
 from apps.accounts.types import VerifiedMachine
@@ -179,15 +180,19 @@ def save_reports(reports: Sequence[LastReport]) -> int:
 
 def note_gateway(*, name: str) -> None:
     """Say that this gateway lives; called every two seconds."""
-    projections.note_gateway(name[:100], clock.now())
+    projections.note_gateway(name[:100])
 
 
 def release_bridges_of_silent_gateways(*, actor: Actor) -> list[UUID]:
-    """Note the loss of every bridge whose gateway was not heard of for ten seconds; returns the bridges."""
+    """Note the loss of every bridge whose gateway was not heard of for ten seconds; returns the bridges.
+
+    Counted by the database's clock. A bridge of a gateway that nobody ever heard of is left alone for as long.
+    """
     require(actor, "fleet.watch_gateways")
-    now = clock.now()
-    alive = GatewayNode.objects.filter(seen_at__gte=now - GATEWAY_SILENT_AFTER).values("name")
-    left = Bridge.objects.filter(lost_at=None, connected_at__lt=now - GATEWAY_SILENT_AFTER).exclude(gateway__in=alive)
+    known = GatewayNode.objects.values("name")
+    alive = known.filter(seen_at__gte=Now() - GATEWAY_SILENT_AFTER)
+    is_due = Q(gateway__in=known) | Q(connected_at__lt=clock.now() - GATEWAY_SILENT_AFTER)
+    left = Bridge.objects.filter(is_due, lost_at=None, connected_at__isnull=False).exclude(gateway__in=alive)
     lost = []
     for bridge in left.order_by("id"):
         reason = f"the gateway {bridge.gateway} is silent"

@@ -1,6 +1,6 @@
 from datetime import timedelta
 
-import pytest
+from django.db.models import F
 
 from apps.fleet import selectors
 from apps.fleet.models import Bridge, GatewayNode
@@ -46,24 +46,24 @@ def test_a_bridge_of_another_site(claim, refused):
 class TestSilentGateways:
     """A gateway that died took its bridges along, and could not say so."""
 
-    @pytest.fixture
-    def times(self, monkeypatch):
-        def go(seconds):
-            now = clock.now() + timedelta(seconds=seconds)
-            monkeypatch.setattr(clock, "now", lambda: now)
-
-        return go
-
-    def test_its_bridges_are_lost(self, site, robot, machine, times):
-        note_gateway(name="dead")
+    def test_its_bridges_are_lost(self, site, robot, machine):
         claim = connect(machine, [robot], gateway="dead")
         other = make_robot(site)
         alive = connect(machine_for(site, [other]), [other], gateway="alive")
-        times(GATEWAY_SILENT_AFTER.total_seconds() + 1)
+        note_gateway(name="dead")
+        GatewayNode.objects.update(seen_at=F("seen_at") - GATEWAY_SILENT_AFTER - timedelta(seconds=1))
         note_gateway(name="alive")
         assert release_bridges_of_silent_gateways(actor=TESTS) == [claim.bridge_id]
         assert release_bridges_of_silent_gateways(actor=TESTS) == []
         assert Bridge.objects.get(id=alive.bridge_id).lost_at is None
+
+    def test_a_gateway_whose_clock_is_wrong_is_not_silent(self, robot, machine, monkeypatch):
+        behind = clock.now() - timedelta(hours=1)
+        with monkeypatch.context() as wrong:
+            wrong.setattr(clock, "now", lambda: behind)
+            note_gateway(name="behind")
+            connect(machine, [robot], gateway="behind")
+        assert release_bridges_of_silent_gateways(actor=TESTS) == []
 
     def test_a_bridge_that_just_came_is_left_alone(self, robot, machine):
         connect(machine, [robot], gateway="never seen")

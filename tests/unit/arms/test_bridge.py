@@ -1,5 +1,6 @@
 """The bridge of the arms: what it describes and samples, Stops, orders, and every fault knob with its effect."""
 
+import itertools
 import math
 import os
 import signal
@@ -14,7 +15,7 @@ from workers.edge.arms.cameras import Cameras
 from workers.edge.arms.channels import CHANNELS
 from workers.edge.arms.orders import wish_from
 from workers.edge.base import OrderRefused
-from workers.protocol import ClearStop, Mode, StopLatched, StopNow
+from workers.protocol import ClearStop, EpisodeEnded, Mode, Outcome, StopLatched, StopNow
 from workers.protocol.base import MOST_CHANNELS
 from workers.sims.faults import CLOCK_SKEW_MS, LINK_LOSS_S, Fault
 from workers.sims.guard import refusal
@@ -118,6 +119,18 @@ def test_a_step_that_hangs_ends_the_episodes(bridge):
     assert arm_of(bridge).episode is None or arm_of(bridge).judge.steps <= 1
 
 
+def test_told_to_end_it_ends_its_episodes_first(bridge):
+    steps(bridge, 4)
+    episode = arm_of(bridge).episode
+    bridge.end()
+    assert not bridge._ending.is_set()
+    steps(bridge, 1)
+    assert bridge._ending.is_set()
+    told = [fact.body for fact in bridge.client.spool.pending().facts]
+    ended = [body for body in told if isinstance(body, EpisodeEnded) and body.episode == episode]
+    assert [(body.outcome, body.reason) for body in ended] == [(Outcome.ABORTED, "the bridge ended")]
+
+
 def test_a_reset_is_ordered(bridge):
     arm = arm_of(bridge)
     arm.turn(Fault.BLOCK_OFF, 0, 0)
@@ -170,14 +183,14 @@ def test_a_fault_is_said_openly_until_it_is_cleared(bridge, fault):
 
 @pytest.mark.skipif(not PICTURES, reason="libosmesa6 is not installed")
 def test_what_the_knobs_of_a_camera_do(bridge):
-    cameras = Cameras(bridge._arms, lambda: int(time.time() * 1000))
+    cameras = Cameras(bridge._arms, itertools.count(0, 300).__next__)
     shots = lambda: [next(iter(cameras.next_shot())) for _ in bridge.subjects]  # noqa: E731
     first, before = shots(), shots()
     assert first[0].jpeg != before[0].jpeg
     ask(bridge, "inject_fault", name="camera_freeze")
     frozen = shots()
     assert frozen[0].jpeg == before[0].jpeg
-    assert frozen[0].at_ms >= before[0].at_ms
+    assert frozen[0].at_ms > before[0].at_ms
     assert frozen[1].jpeg != before[1].jpeg
     ask(bridge, "inject_fault", name="camera_black")
     assert len(shots()[0].jpeg) < 2000

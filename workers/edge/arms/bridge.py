@@ -47,6 +47,7 @@ class Arms(Bridge):
         self._cameras = Cameras(self._arms, self.clock.now_ms)
         self.pictures_hz = self._cameras.rate_hz
         self._own = Knobs()  # faults of the bridge itself
+        self._is_leaving = False
         self._asked: set[str] = set()  # whom the watchdog told to stop, until the next part of a step heeds it
         arms = list(self._arms.values())
         self.client.shape = Disorder(
@@ -86,9 +87,21 @@ class Arms(Bridge):
             rest = began + (part + 1) * CONTROL_S / SUBSTEPS - time.monotonic()
             if rest > 0 and part < SUBSTEPS - 1:
                 time.sleep(rest)
+        if self._is_leaving:
+            self._leave()
+            return
         skill = self._learner.trained
         for subject, arm in self._arms.items():
             arm.settle(skill, may_move=self.may_move(subject))
+
+    def end(self) -> None:
+        """End after this step, with every episode."""
+        self._is_leaving = True
+
+    def _leave(self) -> None:
+        for arm in self._arms.values():
+            arm.interrupt("the bridge ended")
+        super().end()
 
     def _decide(self) -> None:
         waits = self._options.attendant

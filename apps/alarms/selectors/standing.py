@@ -46,6 +46,11 @@ class AlarmRow:
         count = len(self.subjects) + self.more
         return f"{count} subjects of {self.about.name}" if count else self.about.name
 
+    @property
+    def found(self) -> str:
+        """What was found, where that says more than whom it concerns."""
+        return "" if self.alarm.detail in self.who else self.alarm.detail
+
 
 @dataclass(frozen=True)
 class OfPriority:

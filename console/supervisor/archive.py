@@ -19,10 +19,11 @@ from console.embedded.faults import Fault
 FORMAT = 1
 DATABASE = "database.dump"
 SECRET = "secrets/secret_key"  # noqa: S105 - a name, not a secret
+SEAL_KEY = "seal/key"  # signs the checkpoints of the journal
 _MANIFEST, _SEAL = "manifest.json", "manifest.sha256"
 _LARGEST_MANIFEST = 256 * 2**20
 _PART = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}"
-_ALLOWED = re.compile(rf"(?:{re.escape(DATABASE)}|{re.escape(SECRET)}|blobs(?:/{_PART}){{1,8}})")
+_ALLOWED = re.compile(rf"(?:{re.escape(DATABASE)}|{re.escape(SECRET)}|{re.escape(SEAL_KEY)}|blobs(?:/{_PART}){{1,8}})")
 _PIECE = 1024 * 1024
 
 

@@ -43,7 +43,8 @@ def backup(folder: DataFolder, file: Path, *, with_secrets: bool) -> int:
         size = archive.write(file, _files(folder, dump, with_secrets=with_secrets), facts)
     announce(f"Wrote {file} ({size / 2**20:.1f} MB).")
     if not with_secrets:
-        announce("It holds no secret key: after a restore everybody signs in again. --with-secrets includes it.")
+        announce("It holds no secret keys: after a restore everybody signs in again, and another key seals the journal.")
+        announce("--with-secrets includes them.")
     return 0
 
 
@@ -51,6 +52,8 @@ def _files(folder: DataFolder, dump: Path, *, with_secrets: bool) -> Iterator[tu
     yield archive.DATABASE, dump
     if with_secrets:
         yield archive.SECRET, folder.secrets.path("secret_key")
+        if (folder.path / archive.SEAL_KEY).is_file():
+            yield archive.SEAL_KEY, folder.path / archive.SEAL_KEY
     for path in sorted(folder.blobs.rglob("*")):
         if path.is_file() and not path.is_symlink() and not path.name.startswith("."):  # dotted: still being written
             yield f"blobs/{path.relative_to(folder.blobs)}", path

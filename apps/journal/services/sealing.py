@@ -169,7 +169,9 @@ class Sealer:
     def _signer_for(self, last: Sealed | None) -> Signer:
         known = self.folder.known_keys()
         origin = last.origin if last else known[-1].name if known else f"pilothouse.journal/{uuid4()}"
-        return Signer(origin, self.folder.signing_key() or self.folder.make_key(origin))
+        found = Signer(origin, self.folder.signing_key() or self.folder.make_key(origin))
+        self.folder.know([found.verifier])  # a key that came with a backup
+        return found
 
 
 def leaves(connection: "psycopg.Connection[Any]", after: int, last: int) -> Iterator[bytes]:

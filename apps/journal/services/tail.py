@@ -17,6 +17,7 @@ from apps.journal.services.reacting import Reactor
 from apps.journal.services.seal_folder import SealFault, SealFolder
 from apps.journal.services.sealing import Sealer
 from apps.journal.services.sequencing import MOST_AT_ONCE, Sequencer
+from apps.journal.services.watching import watch
 from apps.journal.types import Numbered
 from apps.kernel import clock
 
@@ -107,6 +108,7 @@ class Tail:
         """Hold the tail whenever it is free."""
         reacting = threading.Thread(target=self._react_forever, name="tail-reactions", daemon=True)
         reacting.start()
+        threading.Thread(target=watch, args=(self.stop,), name="tail-verification", daemon=True).start()
         while not self.stop.is_set():
             try:
                 with _own_connection() as own:

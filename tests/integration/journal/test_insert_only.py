@@ -5,8 +5,8 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from apps.journal import selectors
-from apps.journal.models import Event
-from apps.journal.services import operation
+from apps.journal.models import Event, TailEntry
+from apps.journal.services import catch_up, operation
 from apps.journal.types import ChainFault
 from apps.kernel.types import system_actor
 
@@ -17,6 +17,11 @@ CHANGES = (
     "DELETE FROM journal_event WHERE sequence = 3",
     "TRUNCATE journal_event",
     "TRUNCATE journal_event, journal_stream CASCADE",
+)
+OF_THE_TAIL = (
+    "UPDATE journal_tail SET number = number + 10",
+    "DELETE FROM journal_tail",
+    "TRUNCATE journal_tail",
 )
 INSERT = """
 INSERT INTO journal_event (id, stream, sequence, type, version, payload, actor_kind, actor_name, correlation_id,
@@ -39,6 +44,14 @@ def test_the_trigger_refuses_even_a_superuser(written, statement):
     assert selectors.events_after(STREAM, 0) == written
 
 
+@pytest.mark.parametrize("statement", OF_THE_TAIL)
+def test_the_trigger_guards_the_tail_too(written, statement):
+    catch_up()
+    with pytest.raises(DatabaseError, match="journal_tail is insert-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert list(TailEntry.objects.order_by("number").values_list("number", flat=True)) == [1, 2, 3]
+
+
 @pytest.fixture
 def runtime(deployed):
     """A connection as the role the console runs as, to a database made as in a deployment, holding three events."""
@@ -53,6 +66,8 @@ def runtime(deployed):
     "statement",
     [
         *CHANGES,
+        *OF_THE_TAIL,
+        "UPDATE journal_checkpoint SET size = size + 1",
         "DELETE FROM journal_stream",
         "ALTER TABLE journal_event DISABLE TRIGGER ALL",
         "DROP TRIGGER journal_event_insert_only ON journal_event",

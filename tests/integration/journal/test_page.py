@@ -98,9 +98,7 @@ def test_tells_how_it_is_kept(page, tmp_path, auditor, admin):
     assert selectors.seal_status().key not in by_admin
 
 
-def test_an_auditor_takes_an_export_that_holds_and_tells_nothing_of_other_sites(
-    site, other_site, outsider, auditor, admin, client_of, tmp_path
-):
+def test_an_export_holds_and_tells_nothing_of_other_sites(site, other_site, outsider, auditor, admin, client_of, tmp_path):
     address = f"/sites/{site.slug}/journal/export/"
     assert client_of(auditor).get(address).status_code == 409
     catch_up(seal=SealFolder(tmp_path / "seal"))

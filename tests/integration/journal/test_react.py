@@ -10,6 +10,7 @@ from apps.journal.services import catch_up, operation, react, reacting
 from apps.journal.services.reacting import Reactor
 from apps.journal.services.sequencing import Sequencer
 from apps.kernel import clock
+from apps.kernel.ids import new_id
 from apps.kernel.types import system_actor
 
 ACTOR = system_actor("test")
@@ -38,7 +39,7 @@ def sequenced(transactional_db):
 def keep(event):
     """An effect in the database: one row for each call that was committed."""
     number = f"{event.payload['number']}"
-    IdempotencyKey.objects.create(actor="reaction", verb="test", key=number, request=b"", created_at=clock.now())
+    IdempotencyKey.objects.create(actor=str(new_id()), verb="test", key=number, request=b"", created_at=clock.now())
 
 
 def kept():

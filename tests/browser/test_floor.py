@@ -147,8 +147,7 @@ def test_the_keyboard_alone_filters_moves_opens_and_pauses(new_page: NewPage, ar
     page.keyboard.type("arm-1")
     expect(page.locator("#floor-tiles .tile:visible")).to_have_count(3)
     assert page.url.endswith("?find=arm-1")
-    page.keyboard.press("Tab")
-    page.keyboard.press("j")
+    page.keyboard.press("Tab")  # into the first tile
     page.keyboard.press("j")
     expect(page.locator(".tile:focus")).to_have_attribute("data-name", "arm-11")
     page.keyboard.press("Enter")

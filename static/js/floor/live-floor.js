@@ -17,14 +17,14 @@ class LiveFloor extends HTMLElement {
   #tiles = new Map();
   #names = new Map();
   #order = []; // ids as the tiles stand now
-  #isPaused = false;
+  #frozen = null; // what every robot had said when the page was paused
   #drawing = 0;
 
   connectedCallback() {
     this.grid = this.querySelector("#floor-tiles, #floor-marks");
     this.pictures = new Pictures(FPS);
     this.#collect();
-    this.needRow = new NeedRow(this.querySelector("#need-row"), this.pictures, (id) => this.#tiles.get(id)?.element);
+    this.needRow = new NeedRow(this.querySelector("#need-row"), this.pictures, { tile: (id) => this.#tiles.get(id)?.element, entry: (id) => this.#entry(id) });
     this.side = new SidePanel(this.querySelector("#floor-side"));
     this.held = this.querySelector("[data-order-words]");
     this.apply = this.querySelector("[data-order-apply]");
@@ -63,14 +63,14 @@ class LiveFloor extends HTMLElement {
   }
 
   #soon() {
-    if (this.#drawing || this.#isPaused) return;
+    if (this.#drawing || this.#frozen) return;
     this.#drawing = requestAnimationFrame(() => this.#draw());
   }
 
   #draw() {
     cancelAnimationFrame(this.#drawing);
     this.#drawing = 0;
-    const known = [...this.#tiles.keys()].map((id) => gateway.entry(id));
+    const known = [...this.#tiles.keys()].map((id) => this.#entry(id));
     const { found, counts } = survey(known);
     this.#drawCounts(counts);
     for (const one of found) {
@@ -79,7 +79,7 @@ class LiveFloor extends HTMLElement {
       if (this.onScreen.has(tile.element)) tile.draw(one.entry, this.#pictureAt(tile.element, one.entry));
     }
     this.needRow.draw(found, this.rank, (id) => this.#names.get(id));
-    this.marks?.drawChosen();
+    this.marks?.drawChosen((id) => this.#entry(id));
     this.side.draw(found);
     this.#drawOrder(found);
     if (this.show !== "all") this.#filter(found);
@@ -142,7 +142,7 @@ class LiveFloor extends HTMLElement {
     for (const button of this.querySelectorAll(".seg [data-show]")) button.setAttribute("aria-pressed", String(button.dataset.show === this.show));
   }
 
-  #filter(found = survey([...this.#tiles.keys()].map((id) => gateway.entry(id))).found) {
+  #filter(found = survey([...this.#tiles.keys()].map((id) => this.#entry(id))).found) {
     const words = this.find.value.trim().toLowerCase();
     let shown = 0;
     for (const one of found) {
@@ -166,10 +166,15 @@ class LiveFloor extends HTMLElement {
     if (address !== location.pathname + location.search) history.replaceState(null, "", address);
   }
 
+  // Paused, the page shows what was known then; only the ages go on, so that it never looks live.
+  #entry(id) {
+    return this.#frozen?.get(id) ?? gateway.entry(id);
+  }
+
   #pause(isPaused) {
-    this.#isPaused = isPaused;
+    this.#frozen = isPaused ? new Map([...this.#tiles.keys()].map((id) => [id, { ...gateway.entry(id) }])) : null;
     this.pictures.pause(isPaused);
-    if (!isPaused) this.#soon();
+    this.#soon();
   }
 }
 

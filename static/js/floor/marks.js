@@ -1,5 +1,4 @@
 // More robots than pictures can show: one mark each, sorted by need. The mark in focus, or under the pointer, is told in full beside them.
-import { gateway } from "pilothouse/gateway-socket";
 import { mark, say } from "pilothouse/floor/text";
 import { Tile } from "pilothouse/floor/tile";
 import { isLate, stateOf } from "pilothouse/subject-state";
@@ -42,9 +41,9 @@ export class Marks {
     return made;
   }
 
-  drawChosen() {
+  drawChosen(entryOf) {
     if (!this.preview.dataset.subject) return;
-    const entry = gateway.entry(this.preview.dataset.subject);
+    const entry = entryOf(this.preview.dataset.subject);
     const camera = entry.about?.cameras[0];
     if (camera && this.preview.dataset.camera !== camera) {
       this.preview.dataset.camera = camera;

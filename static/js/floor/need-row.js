@@ -1,15 +1,14 @@
 // The row of those that need a person. Its places are always there, so that somebody who comes in moves nothing; a place goes to
 // the next one only when its robot no longer needs anybody, or while nobody's pointer or focus is in the row.
-import { gateway } from "pilothouse/gateway-socket";
 import { mark, say } from "pilothouse/floor/text";
 import { byNeed } from "pilothouse/floor/order";
 import { Tile } from "pilothouse/floor/tile";
 
 export class NeedRow {
-  constructor(element, pictures, tileOf) {
+  constructor(element, pictures, of) {
     this.element = element;
     this.pictures = pictures;
-    this.tileOf = tileOf;
+    this.of = of; // a robot's own tile, and what is known of it
     this.places = [...element.querySelectorAll("[data-place]")].map((place) => {
       const tile = new Tile(place.querySelector(".tile"));
       return { place, tile, link: place.querySelector("h3 a"), since: 0 };
@@ -30,7 +29,7 @@ export class NeedRow {
       const id = place.dataset.holds;
       if (!id) continue;
       this.#aim(tile, id, nameOf);
-      tile.draw(gateway.entry(id), this.pictures.at(id, tile.element.dataset.camera));
+      tile.draw(this.of.entry(id), this.pictures.at(id, tile.element.dataset.camera));
     }
     const unseated = ids.length - this.places.filter(({ place }) => place.dataset.holds).length;
     mark(this.calm, "hidden", ids.length ? "" : null);
@@ -53,12 +52,12 @@ export class NeedRow {
     this.pictures.forget(tile.canvas);
     if (!id) return;
     say(link, nameOf(id));
-    link.href = this.tileOf(id).dataset.href;
+    link.href = this.of.tile(id).dataset.href;
     delete tile.element.dataset.camera;
   }
 
   #aim(tile, id, nameOf) {
-    const camera = this.tileOf(id).dataset.camera || gateway.entry(id).about?.cameras[0] || "";
+    const camera = this.of.tile(id).dataset.camera || this.of.entry(id).about?.cameras[0] || "";
     if (!camera || tile.element.dataset.camera === camera) return;
     tile.element.dataset.camera = camera;
     tile.canvas.setAttribute("aria-label", `Camera ${camera} of ${nameOf(id)}`);

@@ -44,6 +44,11 @@ _EVERYWHERE = (
     KeyLine(("Enter",), "open the row"),
     KeyLine(("Space",), "pause live, go on", is_single=True),
     KeyLine(("R",), "apply the new order", is_single=True),
+    KeyLine(("a",), "acknowledge the alarm shown", is_single=True),
+    KeyLine((",",), "back in time, on a chart", is_single=True),
+    KeyLine((".",), "on in time, on a chart", is_single=True),
+    KeyLine(("Ctrl", "."), "stop the robot in focus, or this one"),
+    KeyLine(("Ctrl", "Shift", "."), "stop the site"),
     KeyLine(("t",), "light or dark", is_single=True),
     KeyLine(("Esc",), "close what is open"),
 )
@@ -113,6 +118,7 @@ def _commands(actor: Actor, sites: Sequence[SiteLink], account_links: Sequence[N
     found += [{"label": link.label, "href": link.url, "where": "Your account", "icon": link.icon} for link in account_links]
     found += [{"label": label, "href": _address(name), "where": "Help", "icon": icon} for label, icon, name in HELP]
     found += [
+        {"label": "Stop site", "verb": "stop-site", "keys": "Ctrl Shift .", "icon": "stop", "also": "halt everything"},
         {"label": "Light or dark", "verb": "theme", "keys": "t", "icon": "theme", "also": "theme display"},
         {"label": "Pause live, go on", "verb": "pause", "keys": "Space", "icon": "pause"},
         {"label": "Keyboard sheet", "verb": "keys", "keys": "?", "icon": "keys", "also": "shortcuts help"},

@@ -20,7 +20,9 @@ def _order(payload: Payload) -> str:
 
 
 def _why(payload: Payload) -> str:
-    return f": {payload['reason']}" if payload.get("reason") else ""
+    """The reason, where it says more than the outcome does."""
+    reason = payload.get("reason")
+    return f": {reason}" if reason and reason != payload.get("outcome") else ""
 
 
 ROBOT_SENTENCES: Mapping[str, Callable[[Payload, Name], str]] = {

@@ -105,19 +105,18 @@ def _in_words(rows: Iterable[Stop], *, most: int = SHOWN_SUBJECTS) -> list[StopR
     counted = subjects.values("stop_id").annotate(
         of=Count("id"), confirmed=Count("id", filter=confirmed), released=Count("id", filter=released)
     )
-    counts = {one["stop_id"]: one for one in counted}
+    counts = {one["stop_id"]: (one["of"], one["confirmed"], one["released"]) for one in counted}
     # The number of each within its Stop is given by the database, so that a Stop of a thousand brings no thousand rows here.
     place = Window(RowNumber(), partition_by="stop_id", order_by=[F("latched_at").asc(nulls_first=True), F("id").asc()])
     shown: dict[UUID, list[StopSubject]] = {}
     for one in subjects.annotate(place=place).filter(place__lte=most).order_by("stop_id", "place"):
         shown.setdefault(one.stop_id, []).append(one)
     words = words_of(SubjectRef(one.kind, one.subject_id) for some in shown.values() for one in some)
-    none = {"of": 0, "confirmed": 0, "released": 0}
     return [
         StopRow(
-            stop=row,
-            subjects=tuple(_stopped(one, words[one.kind, one.subject_id]) for one in shown.get(row.id, ())),
-            **{name: counts.get(row.id, none)[name] for name in none},
+            row,
+            tuple(_stopped(one, words[one.kind, one.subject_id]) for one in shown.get(row.id, ())),
+            *counts.get(row.id, (0, 0, 0)),
         )
         for row in rows
     ]

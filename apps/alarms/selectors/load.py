@@ -6,6 +6,7 @@ seen yet are the same call.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -100,7 +101,7 @@ def calls_since(site_id: UUID, since: datetime) -> int:
 def load_of(site_id: UUID) -> Load:
     """The load of a site over the last day: five queries."""
     now = clock.now()
-    values = {"site": site_id, "since": now - DAY}
+    values: dict[str, Any] = {"site": site_id, "since": now - DAY}
     with connection.cursor() as cursor:
         cursor.execute(_WINDOWS, values)
         windows = [(start, count) for start, count in cursor.fetchall()]

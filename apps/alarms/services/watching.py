@@ -7,6 +7,7 @@ through, is seen by a gateway, and a lost gateway by the worker. Both may call i
 import shutil
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 from uuid import UUID, uuid5
 
 import redis
@@ -47,10 +48,14 @@ def look_around(*, actor: Actor) -> int:
     now = clock.now()
     changed = 0
     for name, look in (("tail", _tail), ("disk", _disk), ("valkey", _valkey)):
-        changed += _guarded(name, lambda look=look: look(actor, now))
+        changed += _guarded(name, partial(look, actor, now))
     for name, watch in list(_WATCHES.items()):
-        changed += _guarded(name, lambda watch=watch: set_conditions(actor=actor, conditions=list(watch(now))))
+        changed += _guarded(name, partial(_watched, watch, actor, now))
     return changed
+
+
+def _watched(watch: Watch, actor: Actor, now: datetime) -> int:
+    return set_conditions(actor=actor, conditions=list(watch(now)))
 
 
 def _guarded(name: str, look: Callable[[], int]) -> int:

@@ -2,13 +2,14 @@
 
 from playwright.sync_api import Route
 
-# By the name of the script: what is replaced, and by what. Filled only by tests/mutations, empty in every other run.
+# By the path of a script in static/js/, without its ending: what is replaced, and by what.
+# Filled only by tests/mutations, empty in every other run.
 CHANGES: dict[str, tuple[str, str]] = {}
 
 
 def serve_changed(route: Route) -> None:
     """Answer with the script as it is, but for the change. A piece that is not there any more fails the run."""
-    stem = route.request.url.rsplit("/", 1)[1].split(".")[0]
+    stem = route.request.url.rpartition("/static/js/")[2].partition(".")[0]
     answer = route.fetch()
     before, after = CHANGES[stem]
     text = answer.text()

@@ -118,7 +118,7 @@ def _commands(actor: Actor, sites: Sequence[SiteLink], account_links: Sequence[N
     found += [{"label": link.label, "href": link.url, "where": "Your account", "icon": link.icon} for link in account_links]
     found += [{"label": label, "href": _address(name), "where": "Help", "icon": icon} for label, icon, name in HELP]
     found += [
-        {"label": "Stop site", "verb": "stop-site", "keys": "Ctrl Shift .", "icon": "stop", "also": "halt everything"},
+        {"label": "Stop site", "verb": "stop-site", "keys": "Ctrl Shift .", "icon": "stop", "also": "all robots"},
         {"label": "Light or dark", "verb": "theme", "keys": "t", "icon": "theme", "also": "theme display"},
         {"label": "Pause live, go on", "verb": "pause", "keys": "Space", "icon": "pause"},
         {"label": "Keyboard sheet", "verb": "keys", "keys": "?", "icon": "keys", "also": "shortcuts help"},

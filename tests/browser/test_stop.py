@@ -6,12 +6,14 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from tests.browser import audit
 from tests.browser.arms import Arms
 from tests.browser.server import Console
 
+pytestmark = pytest.mark.timeout(300)  # arms, bridge, gateway, web and browser beside each other
 NewPage = Callable[..., Page]
 FLOOR = "/sites/hall-b/floor/"
 STOPS = "/sites/hall-b/stops/"

@@ -150,6 +150,11 @@ class FloorRobot:
         """The state word."""
         return self.need.label
 
+    @property
+    def injected(self) -> str:
+        """The injected faults in words: whoever looks must know that it fails on purpose."""
+        return ", ".join(fault.replace("_", " ") for fault in self.faults)
+
 
 @dataclass(frozen=True)
 class Floor:

@@ -4,7 +4,7 @@ from apps.fleet.lifecycle.claims import Claimed, decide_claim
 from apps.fleet.lifecycle.facts import EpisodeState, Known, OrderState, decide_fact
 from apps.fleet.lifecycle.orders import decide_order
 from apps.fleet.lifecycle.robots import RobotState, decide_registration, decide_release, need_of
-from apps.fleet.lifecycle.words import clean_name, clean_words
+from apps.fleet.lifecycle.words import clean_name, clean_values, clean_words
 
 __all__ = [
     "Claimed",
@@ -13,6 +13,7 @@ __all__ = [
     "OrderState",
     "RobotState",
     "clean_name",
+    "clean_values",
     "clean_words",
     "decide_claim",
     "decide_fact",

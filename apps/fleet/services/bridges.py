@@ -1,6 +1,7 @@
 """Bridges connect, claim robots and go. One connection of a bridge holds at a time: its epoch fences all older ones."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from django.db.models.functions import Now
 from apps.accounts import selectors as accounts
 from apps.accounts.types import VerifiedMachine
 from apps.fleet import events, projections
-from apps.fleet.lifecycle import Claimed, RobotState, clean_words, decide_claim
+from apps.fleet.lifecycle import Claimed, RobotState, clean_values, clean_words, decide_claim
 from apps.fleet.models import BootCursor, Bridge, GatewayNode, Robot
 from apps.fleet.services.robots import state_of
 from apps.fleet.types import GATEWAY_SILENT_AFTER, ROBOT, Claim, ClaimedRobot, LastReport, subject_name
@@ -174,7 +175,7 @@ def save_reports(reports: Sequence[LastReport]) -> int:
     newest: dict[UUID, LastReport] = {}
     for report in reports:  # PostgreSQL refuses to touch one row twice in a statement
         if report.robot_id not in newest or newest[report.robot_id].received_at < report.received_at:
-            newest[report.robot_id] = report
+            newest[report.robot_id] = replace(report, body=clean_values(dict(report.body)))
     return projections.keep_reports(list(newest.values())) if newest else 0
 
 

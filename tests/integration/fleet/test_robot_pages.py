@@ -84,7 +84,8 @@ class TestFaultKnobs:
         }
         for _ in "12":
             page = client.post(at("fault_knobs", site), asked, headers=HTMX).content.decode()
-        assert "not connected" in page
+        assert "bridge is not connected" in page
+        assert "says what it did" in page
         assert [(one.robot_id, one.arguments) for one in Order.objects.all()] == [
             (robot.id, {"name": "gripper_slip", "seconds": 5})
         ]

@@ -49,3 +49,12 @@ def test_any_number_costs_one_query(site, django_assert_num_queries):
         assert save_reports([report(robot) for robot in robots]) == 20
     with django_assert_num_queries(0):
         assert save_reports([]) == 0
+
+
+def test_words_of_one_robot_do_not_keep_the_others_from_being_saved(site, robot):
+    """Attack 39, at the door: what the database cannot store is made visible."""
+    other = make_robots(site, 1)[0]
+    hostile = report(robot, mode="hold", activity="a\x00b\u202e", faults=["\x00"], skill="\x1b[31m")
+    assert save_reports([hostile, report(other)]) == 2
+    body = RobotReport.objects.get(robot=robot).body
+    assert (body["activity"], body["faults"], body["skill"]) == ("a\ufffdb\ufffd", ["\ufffd"], "\ufffd[31m")

@@ -32,4 +32,4 @@ def measure(bench: Bench) -> Iterator[Figure]:
     yield Figure("floor: page, not compressed", len(page) / 1000, "kB")
     with browser(f"{stage.url}{path}", headers) as opened:
         opened.wait(3)
-        yield Figure("floor: all that a first visit transfers", opened.transferred() / 1000, "kB")
+        yield Figure("floor: all of a first visit, compressed", opened.transferred() / 1000, "kB", 200)

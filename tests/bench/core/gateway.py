@@ -104,7 +104,7 @@ def _figures(
     yield Figure("gateway: faults in the browser", len(shown["faults"]), "faults", 0)
     yield Figure("gateway: bytes of a stored state", kept["data_bytes"] / max(1, kept["states"]), "B")
     yield Figure("gateway: bytes of a stored state with its tables", kept["table_bytes"] / max(1, kept["states"]), "B")
-    for fault in (*kept["faults"][:3], *seen["faults"][:3], *sent["rejected"][:3], *shown["faults"][:3]):
+    for fault in (*kept["faults"][:3], *seen["faults"][:3], *sent["rejected"][:3], *shown["faults"][:3], *shown["moved"][:3]):
         sys.stderr.write(f"{fault}\n")
 
 

@@ -40,6 +40,7 @@ from workers.protocol.samples import MOST_STATES
 
 MOST_FACTS = 50
 REPORT_EVERY_S = 2.0
+MOST_REFUSALS = 20
 
 
 @dataclass
@@ -61,32 +62,44 @@ class Bridge:
     fact_sequence: int = 0
     taken: int = 0
     beats: int = 0
+    refusals: int = 0
 
     async def run(self, ready: asyncio.Event, go: asyncio.Event, ends: list[float]) -> None:
-        """Greet, wait for the start, send until the end, and wait until all facts are taken."""
+        """Greet, again while the gateway is busy with the others, wait for the start, and send until the end."""
         headers = {"Authorization": f"Bearer {self.credential}"}
         options: Any = {"compression": None, "proxy": None, "max_size": 2**20, "ping_interval": None}
-        async with connect(f"{self.url}/machine", additional_headers=headers, open_timeout=60, **options) as socket:
-            subjects = [described(subject) for subject in self.subjects]
-            hello = Hello(bridge=self.bridge, boot=self.boot, versions=[1], subjects=self.subjects, described=subjects)
-            await socket.send(encode(hello))
-            welcome = decode_from_gateway(await socket.recv())
-            if not isinstance(welcome, Welcome) or len(welcome.subjects) != len(self.subjects):
+        while True:
+            async with connect(f"{self.url}/machine", additional_headers=headers, open_timeout=60, **options) as socket:
+                welcome = await self._greet(socket)
+                if isinstance(welcome, Welcome) and len(welcome.subjects) == len(self.subjects):
+                    return await self._speak(socket, ready, go, ends)
+            self.refusals += 1
+            if self.refusals > MOST_REFUSALS:
                 raise RuntimeError(f"{self.bridge} was not welcomed: {welcome}")
-            hearing = asyncio.create_task(self._hear(socket))
-            beating = asyncio.create_task(self._beat(socket))
-            ready.set()
-            await go.wait()
-            sending = [asyncio.create_task(part) for part in (self._send(socket, ends), self._tell(socket, ends))]
-            await asyncio.gather(*sending, self._report(socket, ends))
-            deadline = time.monotonic() + 30
-            while self.facts and time.monotonic() < deadline and not hearing.done():
-                await self._offer(socket)
-                await asyncio.sleep(0.5)
-            beating.cancel()
-            hearing.cancel()
-            with suppress(asyncio.CancelledError):
-                await hearing
+            await asyncio.sleep(0.2 * self.refusals)
+
+    async def _greet(self, socket: ClientConnection) -> object:
+        subjects = [described(subject) for subject in self.subjects]
+        hello = Hello(bridge=self.bridge, boot=self.boot, versions=[1], subjects=self.subjects, described=subjects)
+        await socket.send(encode(hello))
+        return decode_from_gateway(await socket.recv())
+
+    async def _speak(self, socket: ClientConnection, ready: asyncio.Event, go: asyncio.Event, ends: list[float]) -> None:
+        """Everything after the welcome, until all facts are taken."""
+        hearing = asyncio.create_task(self._hear(socket))
+        beating = asyncio.create_task(self._beat(socket))
+        ready.set()
+        await go.wait()
+        sending = [asyncio.create_task(part) for part in (self._send(socket, ends), self._tell(socket, ends))]
+        await asyncio.gather(*sending, self._report(socket, ends))
+        deadline = time.monotonic() + 30
+        while self.facts and time.monotonic() < deadline and not hearing.done():
+            await self._offer(socket)
+            await asyncio.sleep(0.5)
+        beating.cancel()
+        hearing.cancel()
+        with suppress(asyncio.CancelledError):
+            await hearing
 
     async def _send(self, socket: ClientConnection, ends: list[float]) -> None:
         period = 1 / self.hertz

@@ -88,7 +88,7 @@ class Viewer:
         if headline != [wanted[channel] for channel in HEADLINES]:
             self._fault(f"subject {number} did not measure {headline} in its state {sequence}")
         before = self.newest.get(number, (-1, 0))
-        if sequence <= before[0] or device_ms < before[1]:
+        if sequence < before[0] or device_ms < before[1]:  # the newest may come twice, an older one never
             self._fault(f"subject {number} went from state {before[0]} to {sequence}")
         if not device_ms - 50 <= received_ms <= now_ms + 50:
             self._fault(f"subject {number} was received at {received_ms}, made at {device_ms}, shown at {now_ms:.0f}")

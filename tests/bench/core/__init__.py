@@ -9,8 +9,8 @@ from types import TracebackType
 
 from tests.bench.core.stage import Stage
 
-# In the order in which they run: what fills the database most comes late, what takes longest last.
-PARTS = ("floor", "gateway", "journal", "demo", "memory")
+# In the order in which they run: those that share a console first, then those that end it and start their own.
+PARTS = ("floor", "gateway", "memory", "journal", "demo")
 SUBJECTS, BRIDGES = 1000, 20
 SMOKE_SUBJECTS, SMOKE_BRIDGES = 60, 3
 

@@ -47,7 +47,7 @@ class Browser:
         self.faults: list[str] = []
         self._responses: list[Response] = []
         page.on("pageerror", lambda error: self.faults.append(str(error)[:200]))
-        page.on("response", self._responses.append)
+        page.on("response", lambda response: self._responses.append(response))
 
     def watch(self) -> None:
         """Begin to look."""

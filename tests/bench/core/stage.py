@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 import psutil
+import psycopg
 
 from tests.bench.deployment import ROOT, Deployment
 
@@ -60,6 +61,12 @@ class Stage(Deployment):
             yield program
         finally:
             program.end()
+
+    def ask(self, statement: LiteralString, *given: object) -> int:
+        """One number from the database."""
+        with psycopg.connect(self.settings()["PILOTHOUSE_DATABASE_URL"], connect_timeout=5) as opened:
+            row = opened.execute(statement, given).fetchone()
+        return int(row[0]) if row else 0
 
     def gateway(self) -> psutil.Process:
         """The one gateway. Raises LookupError."""

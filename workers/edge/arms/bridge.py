@@ -151,7 +151,9 @@ class Arms(Bridge):
 
     def stop(self, subject: str) -> None:
         """The next part of a step, 20 ms away at most, holds the arm where it is."""
-        self._asked.add(subject)
+        arm = self._arms[subject]
+        if arm.moves or not arm.is_standing:
+            self._asked.add(subject)
 
     def is_moving(self, subject: str) -> bool:
         """Whether a joint turned in the last part of a step, or a Stop was not heeded yet."""

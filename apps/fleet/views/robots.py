@@ -21,7 +21,8 @@ from apps.kernel.forms import KeyedForm, checked, page_or_part, tried
 from apps.kernel.ids import new_id
 from apps.kernel.permissions import can
 
-LIST, DETAIL, LOG, REGISTER = (f"fleet/robot_{name}.html" for name in ("list", "detail", "log", "register"))
+LIST, DETAIL = "fleet/robot_list.html", "fleet/robot_detail.html"
+LOG, REGISTER = "fleet/robot_log.html", "fleet/robot_register.html"
 _VERBS = ("fleet.register_robot", "fleet.reset_scene", "fleet.inject_fault", "control.stop")
 
 

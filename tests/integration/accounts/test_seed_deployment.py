@@ -2,9 +2,10 @@ import json
 
 import pytest
 
-from apps.accounts.models import Person, RoleGrant
-from apps.accounts.services import seed_deployment, service_person
+from apps.accounts.models import Person, RoleGrant, Site
+from apps.accounts.services import demo_site, seed_deployment, service_person
 from apps.journal.models import Event
+from apps.kernel.errors import Conflict
 from apps.kernel.types import Role
 from tests.factories.accounts import make_site
 
@@ -30,3 +31,12 @@ def test_a_program_has_one_account_for_a_role_at_a_site():
     assert (first.is_scripted, first.has_usable_password()) == (True, False)
     assert list(RoleGrant.objects.filter(person=first).values_list("site_id", "role")) == [(site.id, "viewer")]
     assert Person.objects.count() == 2
+
+
+def test_the_demo_has_its_own_site_where_the_first_is_real():
+    make_site("hall-a")
+    found = demo_site()
+    assert (found.slug, found.is_simulated, demo_site().id) == ("demo-hall", True, found.id)
+    Site.objects.filter(id=found.id).update(is_simulated=False)
+    with pytest.raises(Conflict):
+        demo_site()

@@ -1,7 +1,7 @@
 """Pages of Stop.
 
-`control/stop_list.html` (part `stops`): site, standing (Stops that hold, as `StopRow`), page (`StopRow`s), policy, asks (whether
-this person may ask for a clear), confirms, changes_policy, own_id. Each act answers with it too.
+`control/stop_list.html` (part `stops`): site, standing (Stops that hold, as `StopRow`), page (`StopRow`s), policy, asks (may
+this person ask for a clear), confirms, changes_policy, own_id. Each act answers with it too.
 """
 
 from typing import Any

@@ -25,6 +25,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "invite_person": {"email": "newcomer@example.test", "name": "Newcomer", "roles": ["viewer"]},
     "register_robot": {"name": "arm-99", "kind": "arm", "is_simulated": True},
 }
+# Who may do what an admin may not: the role of the cast that tries it.
+DONE_BY = {"request_clear": "floor_operator", "reset_scene": "floor_operator", "withdraw_clear": "floor_operator"}
 SITE_OBJECTS = AT_SITE.keys() - {"site_slug", "role", "fault"}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.accounts.models import Person, RoleGrant
-from tests.integration.access.operations import BODIES, Operation, operations
+from tests.integration.access.operations import BODIES, DONE_BY, Operation, operations
 from tests.integration.access.routes import routes
 from tests.integration.access.table import URLS, entry_of
 from tests.integration.access.test_matrix import address
@@ -41,8 +41,8 @@ FOREIGN = {
 named = pytest.mark.parametrize("one", WITH_BODY, ids=lambda one: one.id)
 
 
-def send(world: World, one: Operation, body: Any, *, who: str = "admin", **extra: Any) -> Called:
-    member = world.cast[who]
+def send(world: World, one: Operation, body: Any, *, who: str = "", **extra: Any) -> Called:
+    member = world.cast[who or DONE_BY.get(one.id, "admin")]
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     return world.call(member, one.method, partial(one.address, world, member), data=data, **extra)
 

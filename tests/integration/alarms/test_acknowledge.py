@@ -111,3 +111,18 @@ def test_a_latched_one_stands_until_it_is_reset(subject, say, alarm_of, see, sit
     assert (over.state, over.closed_at is None) == (State.NORMAL, False)
     with pytest.raises(Conflict):
         services.reset_alarm(actor=actor_of(operator), site_id=site.id, alarm_id=alarm.id)
+
+
+def test_reset_and_shown_again_once_for_each_key(subject, say, alarm_of, see, site, operator, actor_of, facts):
+    robot = subject()
+    say("claim_refused", robot)
+    alarm = alarm_of(robot)
+    who = {"actor": actor_of(operator), "site_id": site.id, "alarm_id": alarm.id}
+    for _ in "12":
+        services.shelve_alarm(**who, minutes=5, reason="known", idempotency_key="shelve")
+        services.unshelve_alarm(**who, idempotency_key="unshelve")
+    say("claim_refused", robot, active=False)
+    see(alarm)
+    for _ in "12":
+        assert services.reset_alarm(**who, idempotency_key="reset").state == State.NORMAL
+    assert facts() == 6

@@ -1,10 +1,15 @@
 """Make the pictures of docs/pictures/: a real console with its own databases, seen by a real Chromium, in both themes."""
 
 import base64
+import json
 import shutil
 import struct
+import subprocess
 import sys
+import time
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +19,10 @@ sys.path.insert(0, str(ROOT))
 from playwright.sync_api import Browser, ViewportSize, sync_playwright  # noqa: E402
 
 from tests import engines  # noqa: E402
-from tests.browser.server import PASSWORD, Console  # noqa: E402
+from tests.bench.core.seed import EMAIL, SLUG  # noqa: E402
+from tests.bench.core.seed import PASSWORD as WATCHERS  # noqa: E402
+from tests.browser.arms import Arms  # noqa: E402
+from tests.browser.server import PASSWORD, Console, end  # noqa: E402
 
 TARGET = ROOT / "docs" / "pictures"
 Theme = Literal["light", "dark"]
@@ -22,7 +30,7 @@ THEMES: tuple[Theme, ...] = ("light", "dark")
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 # Grey text smoothing: the same on every screen, and a third of the size of coloured smoothing.
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-lcd-text"]
-LARGEST_BYTES = 200_000
+LARGEST_BYTES = 320_000  # what a camera sees does not compress as an interface does
 # The browser reads its own picture back and counts colours: 256 of them tell an interface apart, and weigh a third.
 TO_PALETTE = """async (source) => {
     const picture = await createImageBitmap(await (await fetch("data:image/png;base64," + source)).blob());
@@ -52,11 +60,19 @@ TO_PALETTE = """async (source) => {
 }"""
 SIGNED_OUT = {"sign-in": "/account/login/"}
 SIGNED_IN = {
-    "floor-empty": "/sites/hall-b/floor/",
     "components": "/help/components/",
     "people": "/sites/hall-b/people/",
     "error-404": "/sites/hall-b/no-such-page/",
+    "floor": "/sites/hall-b/floor/",
+    "robot": "/sites/hall-b/robots/{robot}/",
+    "alarms": "/sites/hall-b/alarms/",
+    "journal": "/sites/hall-b/journal/",
 }
+AS_AUDITOR = {"floor-empty": "/sites/lab/floor/"}
+AS_WATCHER = {"floor-1000": f"/sites/{SLUG}/floor/"}
+LIVE, LIVE_MS = frozenset({"floor", "robot", "floor-1000"}), 6000
+WARM_UP_S, LOAD_S = 30, 600
+MANY, BRIDGES, HERTZ = 1000, 4, 1.0
 
 
 def main() -> int:
@@ -69,35 +85,77 @@ def main() -> int:
     running = engines.Engines()
     engines.share(running)
     console = Console("pictures")
+    arms = Arms(console)
     try:
         console.start()
+        arms.start()
+        time.sleep(WARM_UP_S)  # charts, episodes and facts to show
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
             for theme in THEMES:
-                _draw(browser, console.address, theme)
+                _draw(browser, console, theme, SIGNED_OUT)
+                _draw(browser, console, theme, SIGNED_IN, "admin@example.org")
+                _draw(browser, console, theme, AS_AUDITOR, "auditor@example.org")
+            arms.stop()
+            with _many(console):
+                for theme in THEMES:
+                    _draw(browser, console, theme, AS_WATCHER, EMAIL, WATCHERS)
             browser.close()
     finally:
+        arms.stop()
         console.stop()
         shutil.rmtree(console.folder, ignore_errors=True)
         running.stop()
     return _report()
 
 
-def _draw(browser: Browser, address: str, theme: Theme) -> None:
-    context = browser.new_context(base_url=address, viewport=SIZE, color_scheme=theme, reduced_motion="reduce")
+@contextmanager
+def _many(console: Console) -> Iterator[None]:
+    """A thousand subjects on a few bridges, at a site of their own, each once a second."""
+    command = [sys.executable, "-m", "tests.bench.core.seed", str(MANY), str(BRIDGES)]
+    made = subprocess.run(
+        command, cwd=ROOT, env=console.environment, stdout=subprocess.PIPE, text=True, check=True, timeout=300
+    )
+    world = json.loads(made.stdout)
+    given = {
+        "url": console.environment["PILOTHOUSE_GATEWAY_URL"],
+        "bridges": world["bridges"],
+        "hertz": HERTZ,
+        "seconds": LOAD_S,
+    }
+    load = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.core.load"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    if load.stdin is None or load.stdout is None:
+        raise RuntimeError("a program without pipes")
+    try:
+        load.stdin.write(json.dumps(given).encode() + b"\n")
+        load.stdin.flush()
+        load.stdout.readline()  # every bridge is welcome
+        load.stdin.write(b"go\n")
+        load.stdin.flush()
+        time.sleep(4)
+        yield
+    finally:
+        end(load)
+
+
+def _draw(
+    browser: Browser, console: Console, theme: Theme, pages: dict[str, str], who: str = "", password: str = PASSWORD
+) -> None:
+    context = browser.new_context(base_url=console.address, viewport=SIZE, color_scheme=theme, reduced_motion="reduce")
     page = context.new_page()
-    for names, is_signed_in in ((SIGNED_OUT, False), (SIGNED_IN, True)):
-        if is_signed_in:
-            page.goto("/account/login/")
-            page.get_by_label("Email").fill("admin@example.org")
-            page.get_by_label("Password").fill(PASSWORD)
-            page.get_by_role("button", name="Sign in", exact=True).click()
-            page.wait_for_url("**/floor/")
-        for name, path in names.items():
-            page.goto(path)
-            page.wait_for_timeout(1500)  # the socket's first tick, so that the live line says what it says in use
-            picture = page.screenshot()
-            (TARGET / f"{name}-{theme}.png").write_bytes(_with_palette(browser, picture))
+    if who:
+        page.goto("/account/login/")
+        page.get_by_label("Email").fill(who)
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        page.wait_for_url(lambda url: "/account/login" not in url, timeout=60_000)
+    for name, path in pages.items():
+        page.goto(path.format(**console.made), timeout=60_000)
+        page.wait_for_timeout(LIVE_MS if name in LIVE else 1500)  # the socket's first words, pictures, and a chart's last
+        picture = page.screenshot()
+        (TARGET / f"{name}-{theme}.png").write_bytes(_with_palette(browser, picture))
     context.close()
 
 

@@ -87,7 +87,7 @@ class StopControl extends HTMLElement {
     act.isAnswered = true;
     if (message.state === "recorded") act.isRecorded = true;
     else if (message.state === "refused") act.refusal = message.code || "refused";
-    else if (message.subject) this.#advance(act, message.subject, message.state);
+    else for (const subject of message.subjects ?? []) this.#advance(act, subject, message.state);
     this.#draw();
   }
 
@@ -97,7 +97,7 @@ class StopControl extends HTMLElement {
   }
 
   #advance(act, subject, state) {
-    if (act.states.get(subject) !== "latched") act.states.set(subject, state);
+    if (state === "released" || act.states.get(subject) !== "latched") act.states.set(subject, state);
   }
 
   #tell(words) {
@@ -125,7 +125,7 @@ class StopControl extends HTMLElement {
     const age = ageOf(report?.received_ms);
     if (entry.report?.latched?.length) return `stopped, says the robot ${ageWords(age)} ago`;
     const asked = act && performance.now() - act.at < 30000 ? act.states.get(id) : "";
-    if (asked) return { asked: "sending", sent: "sent, robot has not confirmed", unreachable: "not reached, sent when it is back", latched: "stopped, confirmed" }[asked] ?? asked;
+    if (asked) return { asked: "sending", sent: "sent, robot has not confirmed", unreachable: "not reached, sent when it is back", latched: "stopped, confirmed", released: "released" }[asked] ?? asked;
     if (!report) return gateway.link === "live" ? "nothing heard yet" : "no link, still tries";
     return `${stateOf(entry).kind === "unk" ? stateOf(entry).word : report.is_moving ? "moving" : "still"}, ${ageWords(age)} ago`;
   }
@@ -154,12 +154,12 @@ class StopControl extends HTMLElement {
     say("words", act.words ?? this.#sentence(act));
     if (act.words) return say("open", "");
     const states = [...act.states.values()];
-    const latched = states.filter((state) => state === "latched").length;
+    const latched = states.filter((state) => state === "latched" || state === "released").length;
     say("sent", act.isAnswered ? new Date(act.message.pressed_at_ms).toLocaleTimeString("en-GB") : act.tries >= TRIES ? "no gateway answered" : "sending");
     say("latched", states.length ? `${latched} of ${states.length} ${states.length === 1 ? "robot" : "robots"}` : "no robot answered yet");
     say("recorded", act.isRecorded ? "in the journal" : "not yet");
     this.panel.querySelectorAll("li").forEach((fact, at) => fact.classList.toggle("next", ![act.isAnswered, states.length > 0 && latched === states.length, act.isRecorded][at]));
-    const open = [...act.states].filter(([, state]) => state !== "latched").map(([id, state]) => `${this.#name(id)} ${state === "unreachable" ? "cannot be reached" : "has not confirmed"}`);
+    const open = [...act.states].filter(([, state]) => state !== "latched" && state !== "released").map(([id, state]) => `${this.#name(id)} ${state === "unreachable" ? "cannot be reached" : "has not confirmed"}`);
     say("open", open.slice(0, 6).join(", ") + (open.length > 6 ? ` and ${open.length - 6} more` : ""));
   }
 

@@ -22,7 +22,7 @@ STORED_MS = 20_000  # a block is closed and stored after some ten seconds
 
 def live(page: Page, arms: Arms, more: str = "") -> Page:
     page.goto(f"/sites/hall-b/robots/{next(iter(arms.subjects))}/{more}")
-    page.wait_for_function("document.querySelector('live-robot')?.dataset.sequence > 0")
+    page.wait_for_function("() => document.querySelector('live-robot')?.dataset.sequence > 0")
     return page
 
 

@@ -138,4 +138,5 @@ def test_with_every_gateway_gone_it_says_that_nothing_was_sent(
         expect(panel(page)).to_contain_text("Use the stop on the machine itself")
     finally:
         console.serve_gateway()
+        live(page)
         complaints.clear()  # the browser's own words on sockets that nobody answers

@@ -55,11 +55,15 @@ class BoundedWebSocket(WebSocketProtocol):
         self._frames = TokenBucket(self.frames_per_second, self.frames_burst)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Bound what the kernel keeps for this peer."""
-        opened = transport.get_extra_info("socket")
-        if opened is not None:
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.send_buffer_bytes)
+        """Take a new connection."""
         super().connection_made(transport)
+        self.bound_sending(self.send_buffer_bytes)
+
+    def bound_sending(self, most: int) -> None:
+        """Bound what the kernel keeps for this peer."""
+        opened = self.transport.get_extra_info("socket")
+        if opened is not None:
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, most)
 
     async def read_frame(self, max_size: int | None) -> Any:
         """Read one frame of any kind and count it."""
@@ -124,4 +128,5 @@ class MachineWebSocket(BoundedWebSocket):
         if path.partition("?")[0] == self.pages:
             self._frames = TokenBucket(BrowserWebSocket.frames_per_second, BrowserWebSocket.frames_burst)
             self.max_size = self.largest_of_pages
+            self.bound_sending(BrowserWebSocket.send_buffer_bytes)
         return await super().process_request(path, request_headers)

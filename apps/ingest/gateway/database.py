@@ -51,7 +51,7 @@ class Desk:
 
 
 ENTRY = Desk("entry", 2, deadline_s=5.0, most_waiting=256)  # which person opens a socket, and probes
-CLAIMS = Desk("claims", 2, deadline_s=5.0, most_waiting=256)  # which machine, and what it speaks for
+CLAIMS = Desk("claims", 2, deadline_s=10.0, most_waiting=256)  # which machine, and what it speaks for
 WATCH = Desk("watch", 1)  # the look at rights, Stops and orders, several times a second
 FACTS = Desk("facts", 2)
 STOPS = Desk("stops", 1)

@@ -165,7 +165,7 @@ async def bridge_of(world, gateway, site, robots, *, credential: str = "", boot:
     async with connect(gateway.socket, additional_headers=bearer, compression=None, proxy=None, max_queue=None) as socket:
         bridge = Bridge(socket, hello, robots)
         await bridge.say(hello)
-        bridge.welcome = await bridge.hear(Welcome)
+        bridge.welcome = await bridge.hear(Welcome, within=20)
         yield bridge
 
 

@@ -174,6 +174,13 @@ def _leaves() -> None:
     walking.Walk._leaf = lambda *_: None  # type: ignore[method-assign,assignment]
 
 
+@guard("journal checkpoint beyond the end")
+def _beyond() -> None:
+    from apps.journal.services import walking
+
+    walking.Walk._end = lambda _: None  # type: ignore[method-assign,assignment]
+
+
 @guard("journal chain in a walk")
 def _walk() -> None:
     from apps.journal.services import walking
@@ -268,7 +275,7 @@ CASES = [
     Mutation("journal tail waits for writers", f"{_TAIL}test_who_stands_still_is_waited_for_by_nobody_and_not_skipped"),
     Mutation("journal cursor lock", f"{_REACT}test_two_at_once_still_have_each_effect_once"),
     Mutation("journal sealed leaves", f"{_TAMPER}test_a_stream_rewritten_with_its_head_is_found_by_what_was_sealed"),
-    Mutation("journal sealed leaves", f"{_TAMPER}test_a_tail_deleted_with_its_heads_is_found"),
+    Mutation("journal checkpoint beyond the end", f"{_TAMPER}test_a_tail_deleted_with_its_heads_is_found"),
     Mutation("journal sealed leaves", f"{_TAMPER}test_everything_rewritten_and_signed_again_is_found"),
     Mutation("journal chain in a walk", f"{_TAMPER}test_an_edit_is_found_and_its_place_named"),
     Mutation("journal seal at a start", f"{_TAMPER}test_what_was_sealed_is_never_sealed_otherwise"),

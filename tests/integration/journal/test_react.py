@@ -1,6 +1,7 @@
 """Reactions: each event once in its effect, in order, never skipped, and a bad one holds up only its own reaction."""
 
 import threading
+import time
 
 import pytest
 from django.db import connection
@@ -102,8 +103,15 @@ def test_a_fault_holds_up_its_own_reaction_and_skips_nothing(reaction, counted, 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_still_have_each_effect_once(reaction, counted, sequenced, at_once):
-    reaction("test.keep", {"test.counted"}, keep)
-    for number in range(30):
+    def slowly(event):
+        time.sleep(0.005)
+        keep(event)
+
+    reaction("test.keep", {"test.counted"}, slowly)
+    write(counted, 0)
+    sequenced()
+    Reactor().run()  # from now on its cursor is there
+    for number in range(1, 30):
         write(counted, number)
     sequenced()
 

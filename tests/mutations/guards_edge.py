@@ -13,6 +13,7 @@ _PARTS = "tests/unit/workers/test_client_parts.py::"
 _CONFIG = "tests/unit/workers/test_config.py::"
 _CLIENT = "tests/integration/edge/test_client.py::"
 _PROCESS = "tests/integration/edge/test_bridge_process.py::"
+_REAL = "tests/integration/edge/test_real_gateway.py::"
 _BAD = "tests/contract/protocol/test_bad_messages.py::"
 
 
@@ -23,6 +24,7 @@ def _unquoted() -> None:
     codec._reason = lambda error, frame: str(error)
 
 
+@guard("facts kept until taken, at length")
 @guard("facts kept until taken")
 def _kept() -> None:
     """A fact is forgotten as soon as it was handed over to be sent."""
@@ -276,6 +278,11 @@ CASES = [
     Mutation("messages refused unquoted", f"{_BAD}test_from_a_bridge[text-an unknown field]"),
     Mutation("facts kept until taken", f"{_SPOOL}test_facts_are_numbered_from_one_and_given_in_order"),
     Mutation("facts kept until taken", f"{_CLIENT}test_facts_are_sent_again_until_they_are_taken_and_no_further"),
+    Mutation(
+        "facts kept until taken, at length",
+        f"{_REAL}test_no_fact_is_lost_or_doubled_when_gateway_and_bridge_are_killed",
+        slow=True,
+    ),
     Mutation("late answers", f"{_SPOOL}test_a_late_answer_with_a_lower_number_changes_nothing"),
     Mutation("half facts cut off", f"{_SPOOL}test_a_full_disk_refuses_and_leaves_no_half_fact"),
     Mutation("checksums of facts", f"{_SPOOL}test_a_flipped_bit_is_no_fact"),

@@ -82,6 +82,7 @@ async def more(gateway, before):
 
 
 async def test_a_stop_ends_motion_and_holds_through_kill_9(discs):
+    """Attack 17, at the bridge: the Stop is latched across restarts."""
     gateway, process = discs
     await moving(gateway, process)
     stop = StopNow(stop=uuid4(), subjects=process.subjects, issued_at_ms=gateway.now_ms())

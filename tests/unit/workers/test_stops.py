@@ -143,6 +143,7 @@ def test_a_restart_holds_and_says_once_what_it_had_not_said(cases, tmp_path):
 
 
 def test_clearing_tells_it_then_frees_and_only_what_no_other_stop_holds(cases):
+    """Attack 18, at the bridge: an old message that clears clears nothing newer."""
     case, first, second = cases(), stop_of(A, B), stop_of(A)
     case.stops.stop_now(first)
     case.stops.stop_now(second)

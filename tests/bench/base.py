@@ -5,6 +5,7 @@ All figures come from one deployment in one run, so they may be compared with ea
 
 import argparse
 import json
+import math
 import statistics
 import sys
 import threading
@@ -38,7 +39,8 @@ class Figure:
 
     def line(self) -> str:
         """As JSON."""
-        shown = {"name": self.name, "value": round(self.value, 3), "unit": self.unit, "goal": self.goal, "holds": self.holds}
+        value = None if math.isnan(self.value) else round(self.value, 3)  # JSON has no word for what was not measured
+        shown = {"name": self.name, "value": value, "unit": self.unit, "goal": self.goal, "holds": self.holds}
         return json.dumps(shown)
 
 

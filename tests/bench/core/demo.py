@@ -1,6 +1,7 @@
 """The demo as everybody starts it: twelve simulated arms with pictures, one person watching."""
 
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -65,6 +66,8 @@ def _steady(demo: Deployment, opened: Browser, seconds: float) -> Iterator[Figur
     yield Figure("demo: age of what the browser holds, p95", percentile(shown["ages"], 95), "ms", 500)
     yield Figure("demo: layout shift in the browser", shown["shift"], "score", 0)
     yield Figure("demo: faults in the browser", len(shown["faults"]), "faults", 0)
+    for words in (*shown["moved"][:3], *shown["faults"][:3]):
+        sys.stderr.write(f"{words}\n")
 
 
 def _until(opened: Browser, holds: Any, within_s: float) -> float:

@@ -21,7 +21,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "create_machine": {"name": "bridge 9", "subjects": [], "days": 30},
     "create_site": {"slug": "hall-z", "name": "Hall Z", "time_zone": "UTC"},
     "create_token": {"name": "nightly", "site": "hall-a", "role": "admin", "days": 7},
-    "inject_fault": {"name": "gripper_slip", "seconds": 5.0},
+    "inject_fault": {"name": "gripper_slip"},
     "invite_person": {"email": "newcomer@example.test", "name": "Newcomer", "roles": ["viewer"]},
     "register_robot": {"name": "arm-99", "kind": "arm", "is_simulated": True},
 }

@@ -64,10 +64,14 @@ def test_every_operation_with_a_body_has_an_example() -> None:
     assert {one.id for one in WITH_BODY} == set(BODIES)
 
 
+# A right body whose act this world does not admit: no such secret was made, and no site of it is simulated.
+AS_FAR_AS = {"accept_invitation": {404}, "inject_fault": {403}}
+
+
 @named
 def test_the_example_body_is_right(world: World, one: Operation) -> None:
     called = send(world, one, BODIES[one.id])
-    assert called.outcome == 404 if one.id == "accept_invitation" else called.outcome in {200, 201}, called.response.content
+    assert called.outcome in AS_FAR_AS.get(one.id, {200, 201}), called.response.content
 
 
 @pytest.mark.parametrize("one", WRITES, ids=lambda one: one.id)

@@ -19,6 +19,7 @@ WRITES = {one.id: one for one in operations() if one.writes}
 UNKEYED = {"end_session"}
 # Acts on what the world does not hold: their own tests repeat them.
 ELSEWHERE = {"confirm_clear", "request_clear", "reset_alarm", "unshelve_alarm"}
+ELSEWHERE |= {"clear_fault", "inject_fault", "release_robot", "reset_scene"}
 VERSIONED = ("change_site", "grant_role", "remove_person", "revoke_role")
 
 

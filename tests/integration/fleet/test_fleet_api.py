@@ -4,6 +4,7 @@ from uuid import UUID
 import pytest
 
 from apps.fleet.models import Order, Robot
+from apps.journal.models import Event
 from apps.kernel.ids import new_id
 from apps.kernel.types import Role
 from tests.factories.accounts import client_of, grant, make_person
@@ -98,3 +99,22 @@ def test_bad_bodies_change_nothing(api, robot, claim, path, body):
     before = Robot.objects.count()
     assert api(Role.ADMIN)("POST", path.format(robot=robot.id), body)[0] == 422
     assert (Robot.objects.count(), Order.objects.count()) == (before, 0)
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "path", "body"),
+    [
+        (Role.ADMIN, "DELETE", "bridge/", None),
+        (Role.FLOOR_OPERATOR, "POST", "reset/", None),
+        (Role.OPERATOR, "POST", "faults/", {"name": "gripper_slip"}),
+        (Role.OPERATOR, "DELETE", "faults/gripper_slip/", None),
+    ],
+)
+def test_a_repeat_with_the_same_key_does_nothing_again(api, robot, claim, role, method, path, body):
+    call = api(role)
+    first = call(method, f"robots/{robot.id}/{path}", body, **{"Idempotency-Key": "k"})
+    events = Event.objects.count()
+    again = call(method, f"robots/{robot.id}/{path}", body, **{"Idempotency-Key": "k"})
+    assert first[0] in {200, 202}
+    assert first[:2] == again[:2]
+    assert Event.objects.count() == events

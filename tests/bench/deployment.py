@@ -29,7 +29,7 @@ class Deployment:
     `words` are those of `manage.py up`.
     """
 
-    def __init__(self, words: Sequence[str] = ("--demo",)) -> None:
+    def __init__(self, words: Sequence[str] = ("--demo", "--without", "arms")) -> None:
         self.words = words
         self.folder = Path(tempfile.mkdtemp(prefix="pilothouse-bench-"))
         self.data = self.folder / "data"

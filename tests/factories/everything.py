@@ -3,8 +3,10 @@
 A model without a factory here fails the outsider test: add one line when adding a model.
 """
 
+import tempfile
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.db.models import Model
@@ -78,9 +80,11 @@ def _stream(site: Site, person: Person, name: str) -> Stream:
     return Stream.objects.get(name=make_event(site, person, name).stream)
 
 
-def _checkpoint(_site: Site, _person: Person, name: str) -> Checkpoint:
-    values = {"root": b"", "frontier": b"", "note": name, "key": name, "sealed_at": clock.now()}
-    return Checkpoint.objects.get_or_create(size=1, defaults=values)[0]
+def _checkpoint(site: Site, person: Person, name: str) -> Checkpoint:
+    make_event(site, person, name)
+    with tempfile.TemporaryDirectory() as folder:
+        journal.catch_up(seal=journal.SealFolder(Path(folder)))
+    return Checkpoint.objects.latest("size")
 
 
 def _verification(*_: object) -> Verification:

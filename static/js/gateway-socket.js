@@ -162,6 +162,7 @@ export { ageOf, gatewayNow };
 class GatewaySocket extends HTMLElement {
   connectedCallback() {
     this.words = this.querySelector("[data-words]");
+    this.silent = this.querySelector("[data-silent]");
     gateway.addEventListener("link", () => this.#draw());
     gateway.start(this.getAttribute("url"), this.getAttribute("site"));
   }
@@ -169,10 +170,12 @@ class GatewaySocket extends HTMLElement {
   #draw() {
     const link = gateway.link;
     document.querySelector("main")?.toggleAttribute("data-robots-stale", link === "lost" || link === "ended");
-    if (this.dataset.state === link && link !== "lost") return;
+    if (link === "lost") this.silent.textContent = `for ${Math.floor(Math.min(gateway.silentMs, performance.now()) / 1000)} s`;
+    if (this.dataset.state === link) return; // said once, not each second
     this.dataset.state = link;
+    this.silent.hidden = link !== "lost";
     if (link === "ended") this.words.textContent = gateway.ended;
-    if (link === "lost") this.words.textContent = `No link to the robots for ${Math.floor(Math.min(gateway.silentMs, performance.now()) / 1000)} s. What is shown is old; Stop is still tried by another way.`;
+    if (link === "lost") this.words.textContent = "No link to the robots. What is shown is old; Stop is still tried by another way.";
     this.hidden = link !== "lost" && link !== "ended";
   }
 }

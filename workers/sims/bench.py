@@ -18,6 +18,8 @@ SUBSTEPS = 5  # of 20 ms each, so that a Stop ends motion within one of them and
 PHYSICS_STEPS = 4  # of 5 ms in a substep
 HOME = (0.30, 0.0, 0.22)
 OPEN_M, CLOSED_M = 0.040, 0.004  # travel of one finger
+_PRESS_M = 0.006  # how far into a block a held finger aims: 2.4 N, enough to carry it
+MOVES_RAD_S, MOVES_M_S = 0.03, 0.02  # a joint or finger that is faster than this moves
 _FLOOR_M = -0.1  # below this the block has left the bench
 _JOINTS = ("yaw", "shoulder", "elbow", "wrist", "roll")
 _PAD_FRICTION, _SLIPPERY = 1.2, 0.02
@@ -104,9 +106,10 @@ class Bench:
         self._part = 0
 
     def hold(self) -> None:
-        """Stay where the joints are now, whatever was asked before; the fingers keep what they grip."""
+        """Stay where the joints are now, whatever was asked before; fingers that close go on pressing where they are."""
         pose = self.data.qpos[self._hand].copy()
-        pose[5:] = self._to[5:]
+        if self._closes:
+            pose[5:] = np.maximum(pose[5:] - _PRESS_M, CLOSED_M)
         self._from[:] = self._to[:] = pose
         x, y, z = self.data.site_xpos[self._tip]
         self._aimed = (float(x), float(y), float(z))
@@ -169,6 +172,12 @@ class Bench:
     def joint_speed(self) -> float:
         """How fast the fastest joint turns (rad/s)."""
         return float(np.abs(self.data.qvel[self._hand_velocity : self._hand_velocity + 5]).max())
+
+    @property
+    def moves(self) -> bool:
+        """Whether a joint or a finger moves."""
+        fingers = self.data.qvel[self._hand_velocity + 5 : self._hand_velocity + 7]
+        return self.joint_speed > MOVES_RAD_S or float(np.abs(fingers).max()) > MOVES_M_S
 
     @property
     def torques(self) -> list[float]:

@@ -11,10 +11,11 @@ import pytest
 
 from tests.unit.arms.cases import Stage, arm_of, ask, bridge_of, settled
 from workers.edge.arms import bridge as module
+from workers.edge.arms.bridge import Arms
 from workers.edge.arms.cameras import Cameras
 from workers.edge.arms.channels import CHANNELS
 from workers.edge.arms.orders import wish_from
-from workers.edge.base import OrderRefused
+from workers.edge.base import Config, OrderRefused, Subject
 from workers.protocol import ClearStop, EpisodeEnded, Mode, Outcome, StopLatched, StopNow
 from workers.protocol.base import MOST_CHANNELS
 from workers.sims.faults import CLOCK_SKEW_MS, LINK_LOSS_S, Fault
@@ -158,6 +159,26 @@ def test_the_attendant_comes_when_nobody_does(tmp_path):
     steps(bridge, 4)
     assert arm.stage is not Stage.HELD
     assert arm.needs_reset == ""
+
+
+def test_a_new_process_mends_nothing(tmp_path):
+    first = settled(bridge_of(tmp_path, count=1))
+    arm = arm_of(first)
+    arm.turn(Fault.BLOCK_OFF, 0, 0)
+    while arm.stage is not Stage.HELD:
+        steps(first, 1)
+    os.close(first._guard)  # as if it had been killed: nothing else is closed
+    config = Config(
+        url="ws://127.0.0.1:1/machine", credential="none", bridge="arms", subjects=[Subject(subject=first.subjects[0])]
+    )
+    again = settled(Arms(config, folder=tmp_path / "state", options=first._options))
+    steps(again, 3)
+    doing = again.report(again.subjects[0])
+    assert (doing.mode, doing.needs_reset) == (Mode.FAULT, "The block fell off the bench")
+    ask(again, "reset_scene")
+    while arm_of(again).stage is not Stage.RUNNING:
+        steps(again, 1)
+    assert again._waiting.of(again.subjects[0]) is None
 
 
 @pytest.mark.parametrize(

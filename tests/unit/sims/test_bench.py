@@ -84,6 +84,22 @@ def test_a_held_arm_keeps_what_it_grips():
     assert bench.see().block[2] > 0.05
 
 
+@pytest.mark.parametrize("gripper", [1.0, -1.0])
+def test_fingers_stand_still_too(gripper):
+    bench = Bench()
+    for grip in (-gripper, gripper):
+        bench.aim((0.0, 0.0, 0.0, grip))
+        for _ in range(SUBSTEPS - 2):
+            bench.advance()
+    assert bench.moves
+    bench.hold()
+    before = bench.see().opening
+    for _ in range(10):
+        bench.advance()
+    assert not bench.moves
+    assert abs(bench.see().opening - before) < 0.02
+
+
 def test_a_block_that_leaves_the_bench_needs_a_person():
     episode = Episode(Bench(), scene_of(5))
     episode.bench.knock_off()

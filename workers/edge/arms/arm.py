@@ -20,7 +20,6 @@ from workers.sims.policy import Observation, Trained, observe
 from workers.sims.scenes import TASK, scene_of
 from workers.sims.task import End, Judge, phase
 
-MOVES_RAD_S = 0.03  # a joint that turns faster than this moves
 _SHOWN_STEPS = 8  # how long the end of an episode can be looked at
 _HOME_STEPS = 60
 _HOME_M = 0.015
@@ -92,7 +91,7 @@ class Arm:
         """20 ms of simulated time."""
         with self.lock:
             self.bench.advance()
-            self.moves = self.bench.joint_speed > MOVES_RAD_S
+            self.moves = self.bench.moves
 
     def settle(self, skill: Trained | None, *, may_move: bool) -> None:
         """After an action: see what came of it, and go on to what is next. A new episode is driven by `skill`."""
@@ -147,6 +146,11 @@ class Arm:
             self._tell(EpisodeEnded(episode=self.episode, outcome=outcome, steps=self.judge.steps, reason=reason))
             self.said = reason if outcome is not Outcome.SUCCESS else "the block is in the zone"
         self.episode = None
+
+    def go_on_waiting(self, reason: str, mode: Mode) -> None:
+        """It waited for a person when its bridge ended: a new process mends nothing."""
+        self.held_mode, self.needs_reset = mode, reason
+        self._go(Stage.HELD)
 
     def _hold_for_person(self, reason: str, mode: Mode) -> None:
         self.bench.hold()

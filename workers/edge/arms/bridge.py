@@ -9,7 +9,7 @@ import time
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 from workers.edge.arms.arm import Arm
 from workers.edge.arms.cameras import Cameras
@@ -17,8 +17,9 @@ from workers.edge.arms.channels import CAMERAS, CHANNELS
 from workers.edge.arms.learner import Learner
 from workers.edge.arms.orders import CLEAR, INJECT, RESET, Wish, cleared_by, wish_of
 from workers.edge.arms.telemetry import Disorder
-from workers.edge.base import Bridge, Doing, OrderRefused, Shot
-from workers.protocol import Described, Order
+from workers.edge.arms.waiting import Waiting
+from workers.edge.base import Bridge, Config, Doing, OrderRefused, Shot
+from workers.protocol import Described, NeedsReset, Order, WasReset
 from workers.protocol.facts import AnyBody
 from workers.sims.bench import CONTROL_S, SUBSTEPS
 from workers.sims.faults import CLOCK_SKEW_MS, LINK_LOSS_S, OF_THE_BRIDGE, Fault, Knobs
@@ -34,8 +35,8 @@ class Arms(Bridge):
     rate_hz = 1 / CONTROL_S
     software = "simulated arms"
 
-    def __init__(self, *given: Any, options: Namespace, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, config: Config, *, folder: Path, options: Namespace, log: Path | None = None) -> None:
+        super().__init__(config, folder=folder, log=log)
         self._options = options
         first = random.randrange(1000) * 100 if options.seed is None else options.seed  # noqa: S311 - which scenes come
         _log.info("scenes from seed %d on", first)
@@ -43,6 +44,10 @@ class Arms(Bridge):
             subject: Arm(self.names[subject], self._seeds(first, place), partial(self._keep, subject))
             for place, subject in enumerate(self.subjects)
         }
+        self._waiting = Waiting(folder)
+        for subject, arm in self._arms.items():
+            if (waits := self._waiting.of(subject)) is not None:
+                arm.go_on_waiting(*waits)
         self._learner = Learner(options.weights)
         self._cameras = Cameras(self._arms, self.clock.now_ms)
         self.pictures_hz = self._cameras.rate_hz
@@ -61,6 +66,13 @@ class Arms(Bridge):
 
     def _keep(self, subject: str, body: AnyBody) -> None:
         self.fact(subject, body)
+        try:
+            if isinstance(body, NeedsReset):
+                self._waiting.begin(subject, body.reason, self._arms[subject].held_mode)
+            elif isinstance(body, WasReset):
+                self._waiting.end(subject)
+        except OSError as error:
+            _log.error("that %s waits is not on disk: %s", subject, error)
 
     def prepare(self) -> None:
         """Begin to learn, and turn the knobs that the command line asks for."""
@@ -110,8 +122,8 @@ class Arms(Bridge):
         if rows and rows[0][0].skill is not None:
             found = rows[0][0].skill.policy.act([seen for _, seen in rows])  # one policy, one call for all
             answers = {arm: answer for (arm, _), answer in zip(rows, found, strict=True)}
-        for arm in self._arms.values():
-            if waits and arm.held_steps * CONTROL_S >= waits:
+        for subject, arm in self._arms.items():
+            if waits and self.may_move(subject) and arm.held_steps * CONTROL_S >= waits:
                 _log.info("%s: reset by the simulated attendant", arm.name)
                 arm.reset()
             arm.decide(answers.get(arm))
@@ -204,3 +216,4 @@ class Arms(Bridge):
         """End training and let go of the pictures."""
         self._learner.close()
         self._cameras.close()
+        self._waiting.close()

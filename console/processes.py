@@ -179,7 +179,7 @@ GATEWAY = Process(
     container=Container(
         image=_IMAGE,
         command=("python", "-m", "console.supervisor.serve", "gateway", "--listen", f"0.0.0.0:{GATEWAY_PORT}"),
-        environment=_serving(10)
+        environment=dict(_serving(10))
         | {
             "PILOTHOUSE_GATEWAY_NAME": "${PILOTHOUSE_GATEWAY_NAME:-gateway}",
             "PILOTHOUSE_GATEWAY_LINKS": "${PILOTHOUSE_GATEWAY_LINKS:-}",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.architecture.tree import ROOT, Source, dotted, plant, sources
 
-FRONT_DOOR = {"services", "selectors", "events", "types", "permissions"}
+FRONT_DOOR = {"services", "selectors", "events", "types", "permissions", "recording"}  # the last by ADR 0019
 EDGES = {"views", "api", "consumers", "tasks", "management", "forms", "serializers", "middleware", "templatetags", "topics"}
 EDGES |= {"gateway", "mlflow", "otlp", "commands", "urls", "authentication", "adapters", "reactions"}
 INNER = {"types", "lifecycle", "events", "permissions", "models", "selectors", "projections", "services"}

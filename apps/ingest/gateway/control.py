@@ -86,7 +86,8 @@ async def _converse(here: Gateway, key: str, actor: Actor, receive: Receive, sen
     sender = asyncio.create_task(operator.viewer.run())
     reader = asyncio.create_task(_read(here, operator, receive))
     try:
-        done, _ = await asyncio.wait({sender, reader, operator.ending}, return_when=asyncio.FIRST_COMPLETED)
+        waiting: set[asyncio.Future[Any]] = {sender, reader, operator.ending}
+        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         if operator.ending in done:
             return operator.ending.result()
         if sender in done:

@@ -7,6 +7,7 @@ import asyncio
 import hmac
 import logging
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -53,7 +54,11 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     viewer = Viewer(here.live, text, data, own=here.name)
     viewer.on_end = lambda code, reason: None if ending.done() else ending.set_result((code, reason))
     here.viewers.all.add(viewer)
-    tasks = {asyncio.ensure_future(viewer.run()), asyncio.ensure_future(_read(here, viewer, receive)), ending}
+    tasks: set[asyncio.Future[Any]] = {
+        asyncio.ensure_future(viewer.run()),
+        asyncio.ensure_future(_read(here, viewer, receive)),
+        ending,
+    }
     code, reason = GONE, ""
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

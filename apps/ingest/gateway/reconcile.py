@@ -188,11 +188,18 @@ class Reconciler:
             if subject is None or answer.now is None or not self._is_due("order", order.id, subject):
                 continue
             left = order.valid_until - answer.now
-            arguments = dict(order.arguments)
             # Bridges know our clock, and it may be wrong: what is told is how long is left, by it.
             until_ms = wall_ms() + int(left.total_seconds() * 1000)
-            told = {"subject": subject.subject_name, "name": order.name, "arguments": arguments, "valid_until_ms": until_ms}
-            self._say(subject, Order(order=order.id, **told))
+            self._say(
+                subject,
+                Order(
+                    order=order.id,
+                    subject=subject.subject_name,
+                    name=order.name,
+                    arguments=dict(order.arguments),
+                    valid_until_ms=until_ms,
+                ),
+            )
 
     def _say(self, subject: Subject, message: ClearStop | Order) -> None:
         if isinstance(subject.source, Connection):

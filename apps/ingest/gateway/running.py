@@ -17,7 +17,7 @@ from apps.ingest.gateway.cameras import Cameras
 from apps.ingest.gateway.claims import Claimed, about
 from apps.ingest.gateway.database import STORE
 from apps.ingest.gateway.links import Links
-from apps.ingest.gateway.live import Live, of_sources
+from apps.ingest.gateway.live import Live, Subject, of_sources
 from apps.ingest.gateway.operators import Operator
 from apps.ingest.gateway.rings import Rings
 from apps.ingest.gateway.samples import Taking
@@ -81,7 +81,13 @@ class Gateway:
         """Run beside everything else, and keep the task until it is done."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            _log.error("something that ran beside failed", exc_info=error)
 
     @property
     def has_database(self) -> bool:
@@ -96,7 +102,7 @@ class Gateway:
         """The hello was answered: from now on this connection speaks for its subjects."""
         claim = connection.claim = claimed.claim
         connection.boot = hello.boot
-        subjects = []
+        subjects: list[Subject | None] = []
         for text in hello.subjects:
             robot = claimed.robot_of(text)
             if robot is None:
@@ -146,10 +152,16 @@ class Gateway:
     async def _release(self, connection: Connection, reason: str) -> None:
         claim = connection.claim
         assert claim is not None  # noqa: S101 - asked by the caller
-        given = {"site_id": claim.site_id, "bridge_id": claim.bridge_id, "epoch": claim.epoch, "reason": reason}
         for _ in range(30):
             with suppress(Unavailable):
-                await STORE.ask(release_bridge, actor=system_actor(f"gateway {self.name}"), **given)
+                await STORE.ask(
+                    release_bridge,
+                    actor=system_actor(f"gateway {self.name}"),
+                    site_id=claim.site_id,
+                    bridge_id=claim.bridge_id,
+                    epoch=claim.epoch,
+                    reason=reason,
+                )
                 return
             await asyncio.sleep(2.0)
 

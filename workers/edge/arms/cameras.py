@@ -9,7 +9,7 @@ from workers.edge.base import Shot
 from workers.sims.faults import Fault
 from workers.sims.pictures import NoPictures, Photographer, Printer
 
-PICTURES_HZ, MOST_OF_ONE_HZ = 20.0, 4.0  # of all arms together, and of one
+PICTURES_HZ, MOST_OF_ONE_HZ = 24.0, 4.0  # of all arms together, and of one
 _log = logging.getLogger(__name__)
 
 

@@ -176,6 +176,7 @@ GATEWAY = Process(
     health=Health("http", path="/healthz"),
     needs=("postgres", "valkey", "prepare"),
     pool=10,
+    stop_within=8.0,  # it stores the samples of the last seconds first
     container=Container(
         image=_IMAGE,
         command=("python", "-m", "console.supervisor.serve", "gateway", "--listen", f"0.0.0.0:{GATEWAY_PORT}"),

@@ -86,7 +86,8 @@ class Conditions:
         """Show what is stale at once: pages must not wait for an alarm."""
         for subject in subjects:
             if isinstance(subject.source, Connection):
-                self._gateway.live.linked(subject, STALE if _age(subject, now) > STALE_AFTER_S else LIVE)
+                is_stale = subject.width > 0 and _age(subject, now) > STALE_AFTER_S
+                self._gateway.live.linked(subject, STALE if is_stale else LIVE)
 
     async def _forget_moved(self, subjects: Sequence[Subject]) -> None:
         """Subjects that another gateway hears now are its to judge."""

@@ -1,7 +1,6 @@
 """The one place of a process through which samples go: open blocks, rings, and blocks waiting to be stored."""
 
 import struct
-import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
+from apps.kernel import clock
 from apps.telemetry.recording.blocks import Block
 from apps.telemetry.recording.coding import MOST_ROWS, TIMES, Rows, listed
 from apps.telemetry.recording.holes import Holes
@@ -115,7 +115,7 @@ class Recorder:
 
         `everything` closes what is still open first: for a process that ends.
         """
-        now = time.monotonic()
+        now = clock.monotonic()
         for subject_id, track in self._tracks.items():
             if track.opened_s and (everything or now - track.opened_s >= self._block_s):
                 self._close(subject_id, track)
@@ -168,7 +168,7 @@ class Recorder:
         if boot != track.boot:
             track.boot = boot
             track.forget_boot()
-        now = time.monotonic()
+        now = clock.monotonic()
         # The first block of a subject is shorter by a part of its id, so that a thousand do not close in one second.
         early = 0.0 if track.blocks else (subject_id.int % 1000) / 1000 * self._block_s
         track.opened_s = now - early
@@ -189,7 +189,7 @@ class Recorder:
             rows, late = rows[kept], np.array(filling) if filling else late
             self._repeated += count - len(rows) - len(late)
             self._late += len(late)
-        now = time.monotonic()
+        now = clock.monotonic()
         for is_late, part in [(False, part) for part in _apart(rows)] + [(True, part) for part in _apart(late)]:
             block = Block(subject_id, track.layout_id, track.boot, part, now, is_late=is_late)
             track.blocks.append(block)

@@ -21,7 +21,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(module, "clock", clock)
     return clock
 
 

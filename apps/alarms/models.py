@@ -1,5 +1,9 @@
 """Tables of alarms. Rows are projections of the journal; only `projections.py` writes them."""
 
+from collections.abc import Collection
+from typing import ClassVar
+from uuid import UUID
+
 from django.db import models
 from django.db.models import Q
 
@@ -44,6 +48,7 @@ class Alarm(models.Model):
         ]
         indexes = [
             models.Index(fields=["site", "-id"], name="alarms_alarm_age"),
+            models.Index(fields=["site", "-closed_at"], condition=Q(closed_at__isnull=False), name="alarms_closed"),
             models.Index(fields=["site", "priority"], condition=Q(closed_at=None), name="alarms_standing"),
         ]
 
@@ -98,6 +103,18 @@ class Alarm(models.Model):
         )
 
 
+class SubjectManager(models.Manager["AlarmSubject"]):
+    """Finds subjects of alarms."""
+
+    def members(self, alarm_ids: Collection[UUID]) -> dict[UUID, dict[str, bool]]:
+        """Of each alarm, every subject as `kind:id` and whether the condition holds for it: one query, without making rows."""
+        found: dict[UUID, dict[str, bool]] = {alarm_id: {} for alarm_id in alarm_ids}
+        rows = self.filter(alarm_id__in=found) if found else self.none()
+        for alarm_id, kind, subject_id, is_active in rows.values_list("alarm_id", "kind", "subject_id", "is_active"):
+            found[alarm_id][f"{kind}:{subject_id}"] = is_active
+        return found
+
+
 class AlarmSubject(models.Model):
     """One subject of one alarm. The id is made from both, so that a replay gives the same one."""
 
@@ -109,6 +126,8 @@ class AlarmSubject(models.Model):
     detail = models.CharField(max_length=200, default="")
     began_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[SubjectManager] = SubjectManager()
 
     class Meta:
         db_table = "alarms_subject"

@@ -33,8 +33,9 @@ def apply_payloads(payloads: Sequence[Payload]) -> None:
     facts = cast("Sequence[events.AlarmFact]", payloads)
     ids = {fact.alarm_id for fact in facts}
     rows = {row.id: row for row in Alarm.objects.filter(id__in=ids)}
-    subjects = {row.id: row for row in AlarmSubject.objects.filter(alarm_id__in=ids)}
-    states = {row.id: row.as_state(_members_of(row.id, subjects.values())) for row in rows.values()}
+    members = AlarmSubject.objects.members(rows)
+    states = {row.id: row.as_state(members[row.id]) for row in rows.values()}
+    subjects = _subjects_that_end(facts)
     calls: dict[UUID, Call] = {}
     for fact in facts:
         states[fact.alarm_id] = evolve(states.get(fact.alarm_id), fact)
@@ -58,8 +59,10 @@ def apply_recorded(recorded: Recorded) -> bool:
     return True
 
 
-def _members_of(alarm_id: UUID, subjects: Iterable[AlarmSubject]) -> dict[str, bool]:
-    return {one.name: one.is_active for one in subjects if one.alarm_id == alarm_id}
+def _subjects_that_end(facts: Iterable[Payload]) -> dict[UUID, AlarmSubject]:
+    """Rows that these facts change; those that begin are written whole and need not be read."""
+    ends = [uuid5(fact.alarm_id, fact.subject) for fact in facts if isinstance(fact, events.SubjectReturned)]
+    return AlarmSubject.objects.in_bulk(ends)
 
 
 def _save(rows: Iterable[Alarm], subjects: Iterable[AlarmSubject], calls: Iterable[Call]) -> None:

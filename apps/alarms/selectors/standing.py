@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, F, Window
+from django.db.models.functions import RowNumber
 
 from apps.alarms.models import Alarm, AlarmSubject
 from apps.alarms.types import DEFINITIONS, UNSEEN, Priority, State
@@ -16,7 +17,8 @@ from apps.kernel.pagination import Page
 from apps.kernel.selectors import SubjectWords, words_of
 from apps.kernel.types import SubjectRef
 
-SHOWN_SUBJECTS = 8  # of one alarm in a row; its count says how many there are
+SHOWN_SUBJECTS = 4  # of one alarm in a row; its count says how many there are
+NAMED = 3  # more than these are counted
 MOST_STANDING = 200
 ALARMS = Listing(
     filters=(
@@ -41,9 +43,9 @@ class AlarmRow:
     @property
     def who(self) -> str:
         """Whom it concerns, in a few words."""
-        if len(self.subjects) == 1 and not self.more:
-            return self.subjects[0].name
         count = len(self.subjects) + self.more
+        if 1 <= count <= NAMED:
+            return ", ".join(one.name for one in self.subjects)
         return f"{count} subjects of {self.about.name}" if count else self.about.name
 
     @property
@@ -77,36 +79,46 @@ class Strip:
 def standing_alarms(site_id: UUID) -> list[AlarmRow]:
     """What stands at a site and is not shelved, by need: what nobody saw first, then priority, then the newest.
 
-    Three queries, and one for each kind of subject. One that a standing alarm of the same cause explains is marked hidden.
+    The same few queries whatever stands. One that a standing alarm of the same cause explains is marked hidden.
     """
-    rows = list(
-        Alarm.objects.filter(site_id=site_id, closed_at=None, shelved_until=None).order_by("priority", "-id")[:MOST_STANDING]
-    )
-    rows.sort(key=lambda row: (not row.is_unseen, row.priority))
-    return in_words(rows)
+    return in_words(_standing(site_id))
+
+
+def _standing(site_id: UUID) -> list[Alarm]:
+    rows = Alarm.objects.filter(site_id=site_id, closed_at=None, shelved_until=None)
+    return sorted(rows.order_by("priority", "-id")[:MOST_STANDING], key=lambda row: (not row.is_unseen, row.priority))
 
 
 def in_words(rows: Iterable[Alarm]) -> list[AlarmRow]:
-    """Alarms with their subjects named: one query for subjects, one for each kind of them."""
+    """Alarms with their first subjects named: two queries for subjects, one for each kind of them."""
     rows = list(rows)
-    members: dict[UUID, list[AlarmSubject]] = {}
-    for one in AlarmSubject.objects.filter(alarm_id__in=[row.id for row in rows]).order_by("-is_active", "began_at", "id"):
-        members.setdefault(one.alarm_id, []).append(one)
-    shown = {row.id: members.get(row.id, [])[:SHOWN_SUBJECTS] for row in rows}
+    subjects = AlarmSubject.objects.filter(alarm__in=rows)
+    counts = dict(subjects.values_list("alarm_id").annotate(Count("id")))
+    # Numbered by the database, so that an alarm of a thousand subjects brings no thousand rows to every page.
+    order = [F("is_active").desc(), F("began_at").asc(), F("id").asc()]
+    place = Window(RowNumber(), partition_by="alarm_id", order_by=order)
+    shown: dict[UUID, list[AlarmSubject]] = {}
+    for one in subjects.annotate(place=place).filter(place__lte=SHOWN_SUBJECTS).order_by("alarm_id", "place"):
+        shown.setdefault(one.alarm_id, []).append(one)
     refs = [SubjectRef(row.cause_kind, row.cause_id) for row in rows]
     refs += [SubjectRef(one.kind, one.subject_id) for some in shown.values() for one in some]
     words = words_of(refs)
-    explained = {(row.definition, row.cause) for row in rows if row.active_count}
+    explained = _explanations(rows)
     return [
         AlarmRow(
             row,
             words[row.cause_kind, row.cause_id],
-            tuple(words[one.kind, one.subject_id] for one in shown[row.id]),
-            len(members.get(row.id, [])) - len(shown[row.id]),
+            tuple(words[one.kind, one.subject_id] for one in shown.get(row.id, ())),
+            counts.get(row.id, 0) - len(shown.get(row.id, ())),
             is_hidden=_is_explained(row, explained),
         )
         for row in rows
     ]
+
+
+def _explanations(rows: Iterable[Alarm]) -> set[tuple[str, str]]:
+    """What holds now, by definition and cause: what may explain others of the same cause."""
+    return {(row.definition, row.cause) for row in rows if row.active_count}
 
 
 def _is_explained(row: Alarm, explained: Collection[tuple[str, str]]) -> bool:
@@ -114,29 +126,33 @@ def _is_explained(row: Alarm, explained: Collection[tuple[str, str]]) -> bool:
 
 
 def strip(site_id: UUID) -> Strip:
-    """What the alarm line of a site says: the same few queries whatever stands."""
-    rows = [row for row in standing_alarms(site_id) if not row.is_hidden]
-    waiting = [row for row in rows if row.alarm.is_unseen]
-    here = Alarm.objects.filter(site_id=site_id)
-    counts = here.aggregate(
-        shelved=Count("id", filter=Q(closed_at=None, shelved_until__isnull=False)), cleared_at=Max("closed_at")
-    )
+    """What the alarm line of a site says: on every page, so only what it shows is read: five queries at most."""
+    rows = _standing(site_id)
+    explained = _explanations(rows)
+    rows = [row for row in rows if not _is_explained(row, explained)]
+    waiting = [row for row in rows if row.is_unseen]
     return Strip(
         of_priority=tuple(
             OfPriority(
                 rank,
-                sum(row.alarm.priority == rank for row in rows),
-                sum(row.alarm.priority == rank for row in waiting),
+                sum(row.priority == rank for row in rows),
+                sum(row.priority == rank for row in waiting),
             )
             for rank in Priority
         ),
-        first=waiting[0] if waiting else None,
+        first=in_words(waiting[:1])[0] if waiting else None,
         unseen=len(waiting),
         standing=len(rows),
-        shelved=counts["shelved"],
-        oldest_at=min((row.alarm.called_at for row in waiting), default=None),
-        cleared_at=counts["cleared_at"],
+        shelved=Alarm.objects.filter(site_id=site_id, closed_at=None).exclude(shelved_until=None).count(),
+        oldest_at=min((row.called_at for row in waiting), default=None),
+        cleared_at=None if rows else _last_closed_at(site_id),
     )
+
+
+def _last_closed_at(site_id: UUID) -> datetime | None:
+    """When the last alarm of a site was over: the first entry of an index, however many there were."""
+    over = Alarm.objects.filter(site_id=site_id, closed_at__isnull=False).order_by("-closed_at")
+    return over.values_list("closed_at", flat=True).first()
 
 
 def alarms_page(site_id: UUID, parameters: Parameters) -> Page[AlarmRow]:

@@ -124,8 +124,6 @@ def _standing(site_id: UUID, found: Iterable[Condition]) -> dict[Key, AlarmState
     subjects = {one.subject.id for one in found}
     about = Q(cause_id__in=causes) | Q(subjects__subject_id__in=subjects, subjects__is_active=True)
     rows = Alarm.objects.filter(about, site_id=site_id, closed_at=None, definition__in={one.definition for one in found})
-    rows = rows.distinct().prefetch_related("subjects")
-    return {
-        (row.definition, row.cause_kind, row.cause_id): row.as_state({one.name: one.is_active for one in row.subjects.all()})
-        for row in rows
-    }
+    standing = {row.id: row for row in rows.distinct()}
+    members = AlarmSubject.objects.members(standing)
+    return {(row.definition, row.cause_kind, row.cause_id): row.as_state(members[row.id]) for row in standing.values()}

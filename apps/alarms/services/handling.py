@@ -6,7 +6,7 @@ from uuid import UUID
 
 from apps.alarms import events, projections
 from apps.alarms.lifecycle import decide_acknowledgement, decide_reset, decide_shelving, decide_unshelving
-from apps.alarms.models import Alarm
+from apps.alarms.models import Alarm, AlarmSubject
 from apps.alarms.types import AlarmState
 from apps.journal.services import operation
 from apps.journal.types import Payload
@@ -87,12 +87,12 @@ def _handle(
     with operation(actor, verb, key=idempotency_key, request=asked) as act:
         act.lock(events.site_stream(site_id))
         require(actor, verb, SubjectRef("site", site_id, site_id=site_id))
-        row = Alarm.objects.filter(id=alarm_id, site_id=site_id).prefetch_related("subjects").first()
+        row = Alarm.objects.filter(id=alarm_id, site_id=site_id).first()
         if row is None:
             raise NotFound("There is nothing here.")
         if act.is_replay:
             return row
-        facts = decide(row.as_state({one.name: one.is_active for one in row.subjects.all()}), clock.now())
+        facts = decide(row.as_state(AlarmSubject.objects.members([alarm_id])[alarm_id]), clock.now())
         act.append(events.site_stream(site_id), facts, site_id=site_id)
         projections.apply_payloads(facts)
         act.done({})

@@ -31,6 +31,7 @@ CONSOLE = UUID("5f1d0f0e-6a4b-5c8e-9f39-1c6f2a7d4e10")  # the console itself, as
 WAIT_S = 1.0
 Watch = Callable[[datetime], Iterable[Condition]]
 _WATCHES: dict[str, Watch] = {}
+_FAILING: set[str] = set()
 
 
 def watch_by(name: str, watch: Watch) -> None:
@@ -60,10 +61,14 @@ def _watched(watch: Watch, actor: Actor, now: datetime) -> int:
 
 def _guarded(name: str, look: Callable[[], int]) -> int:
     try:
-        return look()
-    except (DatabaseError, OSError, LookupError, ValueError):
-        _log.exception("a watch of the console failed", watch=name)
+        changed = look()
+    except (DatabaseError, OSError, LookupError, ValueError) as error:
+        if name not in _FAILING:  # said once, and not every five seconds
+            _FAILING.add(name)
+            _log.warning("a watch of the console fails", watch=name, error=str(error)[:200])
         return 0
+    _FAILING.discard(name)
+    return changed
 
 
 def tend_alarms(*, actor: Actor) -> int:
@@ -112,7 +117,8 @@ def _tail(actor: Actor, now: datetime) -> int:
 
 
 def _disk(actor: Actor, now: datetime) -> int:
-    usage = shutil.disk_usage(settings.DATA)
+    folder = next(path for path in (settings.DATA, *settings.DATA.parents) if path.exists())  # it may not be made yet
+    usage = shutil.disk_usage(folder)
     share = usage.used / (usage.used + usage.free)
     return _measured(actor, "disk_nearly_full", share, now, f"{share:.0%} used, {usage.free / 2**30:.1f} GiB free")
 

@@ -29,6 +29,7 @@ class EpisodeDetail(Endpoint):
     @extend_schema(responses=EpisodeRow, operation_id="get_episode")
     def get(self, request: Request, site_slug: str, episode_id: UUID) -> Response:
         """One attempt at a task."""
+        only(request)
         return row(EpisodeRow, selectors.episode_of_site(self.site.id, episode_id))
 
 

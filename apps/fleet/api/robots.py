@@ -10,7 +10,7 @@ from apps.fleet import selectors, services
 from apps.fleet.serializers import FaultInject, OrderRow, RobotCreate, RobotDetailRow, RobotMade, RobotPage, RobotRow
 from apps.fleet.types import CLEAR, FAULTS, INJECT, RESET
 from apps.kernel.access import access
-from apps.kernel.api import Endpoint, row, rows
+from apps.kernel.api import Endpoint, only, row, rows
 from apps.kernel.errors import NotFound
 from apps.kernel.serializers import Nothing
 
@@ -39,6 +39,7 @@ class RobotDetail(Endpoint):
     @extend_schema(responses=RobotDetailRow, operation_id="get_robot")
     def get(self, request: Request, site_slug: str, robot_id: UUID) -> Response:
         """What it does and did, and who speaks for it."""
+        only(request)
         found = selectors.robot_detail(self.site.id, robot_id)
         return row(RobotDetailRow, found, version=found.version)
 
@@ -122,4 +123,5 @@ class OrderDetail(Endpoint):
     @extend_schema(responses=OrderRow, operation_id="get_order")
     def get(self, request: Request, site_slug: str, order_id: UUID) -> Response:
         """What was asked of a robot, and what became of it."""
+        only(request)
         return row(OrderRow, selectors.order_of_site(self.site.id, order_id))

@@ -12,7 +12,6 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -226,20 +225,17 @@ class Bridge(ABC):
         faults = [*doing.faults, *self.stops.faults(subject)]
         if self._spool_fault:
             faults.append("facts cannot be kept")
-        mode = Mode.STOPPED if latched and not moving else doing.mode
-        shown = (
-            mode,
-            *(value for name, value in asdict(doing).items() if name not in {"mode", "step"}),
-            moving,
-            *latched,
-            *faults,
-        )
+        words = dict(vars(doing))
+        mode, step = words.pop("mode"), words.pop("step")
+        del words["faults"]
+        mode = Mode.STOPPED if latched and not moving else mode
+        shown = (mode, *words.values(), moving, *latched, *faults)
         before, what = self._reported.get(subject, (0.0, ()))
         if what == shown and time.monotonic() - before < REPORT_EVERY_S:
             return
         self._reported[subject] = (time.monotonic(), shown)
-        words = {name: value for name, value in asdict(doing).items() if name not in {"mode", "faults"}}
-        self.client.report(subject, at_ms=at_ms, mode=mode, is_moving=moving, latched=latched, faults=faults, **words)
+        told = {"mode": mode, "step": step, "is_moving": moving, "latched": latched, "faults": faults}
+        self.client.report(subject, at_ms=at_ms, **told, **words)
 
     def _take_pictures(self) -> None:
         period, due = 1 / self.pictures_hz, time.monotonic()

@@ -93,6 +93,8 @@ class Latch:
 
     def of(self, subject: str) -> list[UUID]:
         """The Stops that hold a subject, oldest first."""
+        if not self._stops:
+            return []
         with self._lock:
             return [held.stop for held in self._stops.values() if subject in held.subjects]
 

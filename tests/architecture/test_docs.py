@@ -85,7 +85,9 @@ def test_every_setting_is_in_operations():
 
 def test_every_make_target_says_what_it_does():
     text = (ROOT / "Makefile").read_text()
-    silent = [name for name in re.findall(r"^([a-z][a-z-]*):(?!.*##)", text, re.MULTILINE) if name not in {"setup-web", "setup-demo"}]
+    silent = [
+        name for name in re.findall(r"^([a-z][a-z-]*):(?!.*##)", text, re.MULTILINE) if name not in {"setup-web", "setup-demo"}
+    ]
     assert silent == []
 
 

@@ -22,8 +22,8 @@ ALSO = {
 }
 # The kernel is no bounded context: its own closed list.
 KERNEL = set(
-    "access api apps checks clock errors filters forms htmx ids limits logs management metrics middleware origins pagination permissions "
-    "problems selectors serializers tasks templatetags types urls views".split()
+    "access api apps checks clock errors filters forms htmx ids limits logs management metrics middleware origins pagination "
+    "permissions problems selectors serializers tasks templatetags types urls views".split()
 )
 ATTICS = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers", "stuff"}
 LIMIT = 400

@@ -32,6 +32,7 @@ class Arms:
         self.subjects = {
             one["subject"].removeprefix("robot:"): one["name"] for one in json.loads(config.read_text())["subjects"]
         }
+        self.log.unlink(missing_ok=True)  # another module's arms wrote there
         words = ["--config", str(config), "--weights", str(self.console.folder / "weights"), "--log", str(self.log)]
         with (self.console.folder / "arms.log").open("ab") as log:
             self.process = subprocess.Popen(

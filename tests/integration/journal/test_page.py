@@ -8,7 +8,8 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.services import change_site_settings
 from apps.journal import selectors
-from apps.journal.services import SealFolder, catch_up
+from apps.journal.services import SealFolder, catch_up, record_verification, verify_journal
+from apps.kernel import clock
 from apps.kernel.types import system_actor
 from tests.integration.journal.tampering import check
 
@@ -86,13 +87,16 @@ def test_costs_the_same_queries_for_one_fact_as_for_fifty(page, site):
 
 
 def test_tells_how_it_is_kept(page, tmp_path, auditor, admin):
-    assert "nothing yet" in page().content.decode()
+    assert "not sealed yet" in page().content.decode()
     catch_up(seal=SealFolder(tmp_path / "seal"))
     shown = page().content.decode()
-    assert "everything up to now" in shown
-    assert "never: an admin" in shown
+    assert "last sealed <age-text" in shown
+    assert "not verified yet" in shown
     assert "Export with proofs" in shown
     assert selectors.seal_status().key in shown
+    found = verify_journal(SealFolder(tmp_path / "seal"))
+    record_verification(found, started_at=clock.now(), is_seal_checked=True)
+    assert "everything holds" in page().content.decode()
     by_admin = page(by=admin).content.decode()
     assert "Export with proofs" not in by_admin
     assert selectors.seal_status().key not in by_admin

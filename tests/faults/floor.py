@@ -70,7 +70,9 @@ class Floor:
         given += ["--log", self.record]
         command = [sys.executable, "-m", "workers.edge.arms", *map(str, given)]
         with (self.folder / "bridge.log").open("ab") as log:
-            self.bridge = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdout=log, stderr=log)
+            # In a folder of its own: MuJoCo writes its warnings to where it is started.
+            environment = _environment() | {"PYTHONPATH": str(ROOT)}
+            self.bridge = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
 
     def kill_bridge(self) -> None:
         """kill -9, and start it again."""

@@ -106,7 +106,7 @@ class StopControl extends HTMLElement {
   }
 
   #name(id) {
-    return this.names.get(id) || document.querySelector(`[data-subject="${id}"][data-name]`)?.dataset.name || `robot ${id.slice(-6)}`;
+    return this.names.get(id) || gateway.entry(id).about?.name || document.querySelector(`[data-subject="${id}"][data-name]`)?.dataset.name || `robot ${id.slice(-6)}`;
   }
 
   #draw() {

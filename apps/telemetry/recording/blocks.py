@@ -28,7 +28,7 @@ class Block:
 
     __slots__ = (
         *("id", "subject_id", "layout_id", "boot", "is_late", "count", "width", "first_sequence", "last_sequence"),
-        *("since_ms", "until_ms", "closed_s", "_rows", "_data", "_summary"),
+        *("since_ms", "until_ms", "closed_s", "_rows", "_data"),
     )
 
     def __init__(self, subject_id: UUID, layout_id: int, boot: UUID, rows: Rows, closed_s: float, *, is_late: bool) -> None:
@@ -40,7 +40,6 @@ class Block:
         self.closed_s = closed_s
         self._rows: Rows | None = rows
         self._data: bytes | None = None
-        self._summary: Summary | None = None
 
     @property
     def rows(self) -> Rows:
@@ -55,17 +54,14 @@ class Block:
             rows = self._rows
             if rows is None:
                 raise RuntimeError("a block has rows or bytes")
-            self._summary = summarised(rows)
             self._data = encode(rows)
             self._rows = None  # the ring keeps blocks for minutes: compressed
         return self._data
 
     @property
     def summary(self) -> Summary:
-        """Lowest, highest and total of each channel."""
-        if self._summary is None:
-            self._summary = summarised(self.rows)
-        return self._summary
+        """Lowest, highest and total of each channel; cheapest before `data` is asked for. Not kept: the ring is large."""
+        return summarised(self.rows)
 
     @property
     def size(self) -> int:

@@ -43,7 +43,7 @@ def write_blocks(blocks: Sequence[Block]) -> int:
 
 
 def _values(block: Block) -> tuple[object, ...]:
-    data, summary = block.data, block.summary
+    summary, data = block.summary, block.data
     return (
         *(block.id, block.layout_id, block.boot, block.is_late, block.count, block.first_sequence, block.last_sequence),
         *(block.since_ms, block.until_ms, summary.lowest, summary.highest, summary.total, summary.known, data),

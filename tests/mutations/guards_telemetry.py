@@ -4,6 +4,7 @@ from tests.guards import guard
 from tests.mutations import Mutation
 
 _RECORDER = "tests/unit/telemetry/test_recorder.py::"
+_HOSTILE = "tests/integration/telemetry/test_hostile_stream.py::"
 _SERIES = "tests/integration/telemetry/test_series.py::"
 
 
@@ -86,6 +87,8 @@ def _bounds() -> None:
 
 
 CASES = [
+    Mutation("each sample once", f"{_HOSTILE}test_repeated_reordered_lost_and_restarted_it_reads_as_it_was_sent"),
+    Mutation("boots apart", f"{_HOSTILE}test_repeated_reordered_lost_and_restarted_it_reads_as_it_was_sent"),
     Mutation("each sample once", f"{_RECORDER}test_repeated_states_are_taken_once"),
     Mutation("each sample once", f"{_RECORDER}test_a_late_state_fills_the_gap_it_left"),
     Mutation("boots apart", f"{_RECORDER}test_another_boot_begins_anew"),

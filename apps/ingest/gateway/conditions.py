@@ -42,33 +42,38 @@ class Watched:
     said: bool | None = None
 
 
+class Judged:
+    """One subject: the claim under which we hear it, or heard it last, and each of its conditions.
+
+    `is_calm` when nothing was seen at the last look, and that was said: as long as nothing is seen, nothing is to do.
+    """
+
+    __slots__ = ("claim", "is_calm", "watched")
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.is_calm = claim, False
+        self.watched = {name: Watched(Steadied(DEFINITIONS[name])) for name in NAMES}
+
+
 class Conditions:
     """What this process says of the subjects that it hears, or heard last."""
 
     def __init__(self, gateway: "Gateway") -> None:
         self._gateway = gateway
         self._actor = system_actor(f"gateway {gateway.name}")
-        self._claims: dict[UUID, Claim] = {}  # by subject: the claim under which we hear it, or heard it last
-        self._watched: dict[tuple[str, UUID], Watched] = {}
+        self._judged: dict[UUID, Judged] = {}  # by subject
         self._looks = 0
 
     def found(self, claim: Claim, subjects: Iterable[Subject]) -> None:
         """A bridge speaks for these: what was said of them before is not known, and is said anew."""
         for subject in subjects:
-            self._claims[subject.id] = claim
-            for name in NAMES:
-                self._watched[name, subject.id] = Watched(Steadied(DEFINITIONS[name]))
-
-    def lost(self, claim: Claim, subjects: Iterable[Subject]) -> None:
-        """Its socket ended; the next look asks whether it came back elsewhere."""
-        for subject in subjects:
-            self._claims[subject.id] = claim
+            self._judged[subject.id] = Judged(claim)
 
     async def look(self) -> None:
         """Judge everything, and say what changed."""
         now, at = clock.monotonic(), clock.now()
         self._gateway.cameras.sweep()
-        subjects = [one for key in self._claims if (one := self._gateway.live.subjects.get(key)) is not None]
+        subjects = [one for key in self._judged if (one := self._gateway.live.subjects.get(key)) is not None]
         self._link(subjects, now)
         await self._forget_moved(subjects)
         changed: list[tuple[Watched, Condition]] = []
@@ -94,39 +99,45 @@ class Conditions:
         for subject in subjects:
             if subject.source is not None and not isinstance(subject.source, Connection):
                 self._forget(subject)
-        silent = {self._claims[one.id].bridge_id for one in subjects if one.source is None and one.id in self._claims}
-        unsaid = {
-            claim.bridge_id
-            for key, claim in self._claims.items()
-            if claim.bridge_id in silent and self._watched[LOST, key].said is not True
-        }
+        silent = [one for one in subjects if one.source is None and one.id in self._judged]
+        unsaid = {found.claim.bridge_id for one in silent if (found := self._judged[one.id]).watched[LOST].said is not True}
         if not unsaid:
             return
         epochs = await STORE.ask(bridge_epochs, sorted(unsaid))
-        for subject in subjects:
-            claim = self._claims.get(subject.id)
-            if claim is not None and subject.source is None and epochs.get(claim.bridge_id, claim.epoch) > claim.epoch:
+        for subject in silent:
+            judged = self._judged.get(subject.id)
+            if judged is None or subject.source is not None:
+                continue
+            if epochs.get(judged.claim.bridge_id, judged.claim.epoch) > judged.claim.epoch:
                 self._forget(subject)
 
     def _forget(self, subject: Subject) -> None:
-        self._claims.pop(subject.id, None)
-        for name in NAMES:
-            self._watched.pop((name, subject.id), None)
+        self._judged.pop(subject.id, None)
 
-    def _changes(self, subject: Subject, now: float, at: datetime) -> Iterable[tuple[Watched, Condition]]:
-        claim = self._claims.get(subject.id)
-        if claim is None:
-            return
-        cause = SubjectRef("bridge", claim.bridge_id, site_id=claim.site_id)
-        for name in NAMES:
-            watched = self._watched[name, subject.id]
-            seen, detail = _seen(name, subject, now)
+    def _changes(self, subject: Subject, now: float, at: datetime) -> list[tuple[Watched, Condition]]:
+        judged = self._judged.get(subject.id)
+        if judged is None:
+            return []
+        is_quiet = not _is_suspicious(subject, now)
+        if is_quiet and judged.is_calm:
+            return []
+        cause = SubjectRef("bridge", judged.claim.bridge_id, site_id=judged.claim.site_id)
+        changes = []
+        for name, watched in judged.watched.items():
+            seen, detail = (False, "") if is_quiet else _seen(name, subject, now)
             active = watched.steady.step(seen, now)
             if active != watched.said:
-                yield (
-                    watched,
-                    Condition(definition=name, subject=subject.ref, active=active, at=at, detail=detail[:200], cause=cause),
-                )
+                found = Condition(definition=name, subject=subject.ref, active=active, at=at, detail=detail[:200], cause=cause)
+                changes.append((watched, found))
+        judged.is_calm = is_quiet and all(watched.said is False for watched in judged.watched.values())
+        return changes
+
+
+def _is_suspicious(subject: Subject, now: float) -> bool:
+    """Whether anything at all is seen of any condition: nearly always not, so this must be quick."""
+    if subject.source is None or (subject.width and now - subject.seen > QUIET_AFTER_S):
+        return True
+    return any(shown.fault or now - shown.since > STILL_AFTER_S for shown in subject.pictures.values())
 
 
 def _seen(name: str, subject: Subject, now: float) -> tuple[bool, str]:

@@ -120,12 +120,10 @@ class Gateway:
     def bridge_gone(self, connection: Connection, reason: str) -> None:
         """The socket ended: nobody speaks for its subjects until somebody else does."""
         self.bridges.closed(connection)
-        gone = of_sources(self.live, connection)
-        for subject in gone:
+        for subject in of_sources(self.live, connection):
             self.live.silent(subject, connection)
             self.cameras.forget(subject)
         if connection.claim is not None:
-            self.conditions.lost(connection.claim, gone)
             self.spawn(self._release(connection, reason))
 
     def beat_of(self, connection: Connection, message: Heartbeat) -> None:

@@ -18,6 +18,7 @@ from psycopg import Error as DriverError
 from psycopg_pool import PoolTimeout
 
 from apps.kernel import clock
+from apps.telemetry import selectors as telemetry
 from console import env, probes
 from console.processes import connections_needed
 from console.supervisor.folder import NEEDED_LATER, DataFolder
@@ -83,6 +84,7 @@ _START = f"Start the console with `manage.py up --data {settings.DATA}`"
 _ADVICE = {
     "database": f"{_START}, or mend PILOTHOUSE_DATABASE_URL.",
     "migrations": "Run `manage.py prepare` with the owner's address, or restart `manage.py up`, which does it.",
+    "tail": "Look at log/tail.log, or start `manage.py journal tail`: without it nothing is sealed and reactions stand still.",
     "journal": "Run `manage.py journal verify`, and keep a copy of the database before anything else.",
     "valkey": f"{_START}, or mend PILOTHOUSE_VALKEY_URL.",
 }
@@ -117,6 +119,7 @@ def _from_database() -> Iterator[Finding]:
         yield from _pools()
         yield from _lags()
         yield _clock()
+        yield from _samples()
     except (DatabaseError, DriverError, PoolTimeout) as error:
         yield Finding("database", "questions", type(error).__name__, ok=False, advice=_ADVICE["database"])
     finally:
@@ -147,6 +150,15 @@ def _clock() -> Finding:
     off = (theirs - (before + (after - before) / 2)).total_seconds()
     advice = "Set this machine's clock: times of facts come from it."
     return Finding("clock", "database ahead by, s", round(off, 3), ok=abs(off) < CLOCK_LIMIT_S, advice=advice, vital=False)
+
+
+def _samples() -> Iterator[Finding]:
+    stored = telemetry.storage()
+    yield Finding("disk", "stored samples, MB", stored.table_bytes // MEBIBYTE)
+    if stored.oldest_ms is not None:
+        days = (clock.now().timestamp() - stored.oldest_ms / 1000) / 86400
+        advice = "Look at the log of the worker: it forgets old samples each hour."
+        yield Finding("disk", "oldest sample, days", round(days, 1), days < settings.TELEMETRY_DAYS + 1, advice, vital=False)
 
 
 def _queue() -> Iterator[Finding]:

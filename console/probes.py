@@ -21,6 +21,7 @@ from apps.journal import selectors as journal
 
 DEADLINE_S = 3.0
 VALKEY_WAIT_S = 1.0
+TAIL_LATE_S = 10.0  # an alarm comes sooner; a tail process that is started again takes some seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +67,13 @@ def database_parts() -> list[Part]:
             reason = f"{len(missing)} not applied, first {missing[0]}"
             return [Part(name="database"), Part(name="migrations", ok=False, reason=reason)]
         trouble = journal.trouble()
-        return [Part(name="database"), Part(name="migrations"), Part(name="journal", ok=not trouble, reason=trouble)]
+        late = journal.tail_lag_s() > TAIL_LATE_S
+        return [
+            Part(name="database"),
+            Part(name="migrations"),
+            Part(name="journal", ok=not trouble, reason=trouble),
+            Part(name="tail", ok=not late, reason="facts wait for their number" if late else "", vital=False),
+        ]
     except PoolTimeout:
         return [Part(name="database", ok=False, reason="gives no connection")]
     except (DatabaseError, DriverError):

@@ -2,12 +2,16 @@
 
 import io
 import json
+import uuid
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from apps.kernel import clock
 from console import env
+from tests.factories.accounts import make_site
+from tests.factories.telemetry import BEGAN_MS, describe_subject, record
 
 
 def doctor(*words):
@@ -46,7 +50,7 @@ def test_all_is_well(alone):
     assert found["pools"]["most the processes may open"]["value"] <= found["pools"]["max_connections"]
     assert found["versions"]["postgresql"].startswith("18")
     assert abs(found["clock"]["database ahead by, s"]["value"]) < 1
-    assert set(found["services"]) == {"database", "migrations", "journal", "valkey"}
+    assert set(found["services"]) == {"database", "migrations", "journal", "tail", "valkey"}
 
 
 def test_works_with_everything_down(down):
@@ -79,3 +83,14 @@ def test_shows_no_secret():
             if variable.secret and env.read(variable.name):
                 assert env.read(variable.name) not in text
             assert env.PREFIX + variable.name in text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tells_what_samples_take_and_that_they_are_not_forgotten():
+    record(describe_subject(make_site("hall-a"), uuid.uuid4()), [[1.0, 1.0]])
+    _, text = doctor("--json")
+    found = json.loads(text)["disk"]
+    kept_days = (clock.now().timestamp() - BEGAN_MS / 1000) / 86400
+    assert found["oldest sample, days"]["value"] == pytest.approx(kept_days, abs=0.2)
+    assert found["oldest sample, days"]["ok"] is (kept_days < 8)
+    assert found["stored samples, MB"] == 0

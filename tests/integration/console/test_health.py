@@ -3,14 +3,18 @@
 import os
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 from django.db import OperationalError, connection
 
 from apps.accounts.services import create_token
+from apps.journal.models import TailState
+from apps.kernel import clock
 from apps.kernel.types import Role
 from console import probes
 from tests.factories import accounts as factories
+from tests.factories.everything import make_event
 
 
 @pytest.mark.django_db(transaction=True)
@@ -20,7 +24,7 @@ def test_ready_when_everything_answers(client):
     assert response.json() == {
         "status": "ready",
         "failed": [],
-        "parts": {"database": "ok", "migrations": "ok", "journal": "ok", "valkey": "ok"},
+        "parts": {"database": "ok", "migrations": "ok", "journal": "ok", "tail": "ok", "valkey": "ok"},
     }
 
 
@@ -212,3 +216,12 @@ def test_figures_have_their_space_before_a_disk_fills_up(tmp_path):
     files = list(tmp_path.iterdir())
     assert len(files) == 6
     assert [file.name for file in files if file.stat().st_blocks * 512 < file.stat().st_size] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tail_that_stands_still_is_told_and_stops_nothing(client):
+    make_event(factories.make_site(), factories.make_person())
+    TailState.objects.create(caught_up_at=clock.now() - timedelta(minutes=1))
+    response = client.get("/readyz")
+    assert response.status_code == 200
+    assert response.json()["failed"] == ["tail"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from apps.fleet import events
-from apps.fleet.projections.claims import APPLIERS
+from apps.fleet.projections.claims import APPLIERS, apply_hello
 from apps.fleet.projections.facts import NEVER_ENDED, apply_facts
 from apps.fleet.projections.noted import keep_reports, note_gateway
 from apps.journal.events import decode
@@ -26,12 +26,16 @@ TABLES = {
 
 def apply_payloads(payloads: Iterable[Payload]) -> None:
     """Project facts that were just appended, in the same transaction."""
-    told = []
+    told: list[events.FromBridge] = []
+    hello: list[events.RobotBound | events.RobotDescribed] = []
     for payload in payloads:
         if isinstance(payload, events.FromBridge):
             told.append(payload)
+        elif isinstance(payload, events.RobotBound | events.RobotDescribed):
+            hello.append(payload)
         else:
             APPLIERS[type(payload)](payload)
+    apply_hello(hello)
     apply_facts(told)
 
 

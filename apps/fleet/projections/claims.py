@@ -1,12 +1,23 @@
-"""Robots, who may speak for them, bridges and orders: facts that come one at a time."""
+"""Robots, who may speak for them, bridges and orders: facts that come one at a time, but for those of a hello."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
+
+import msgspec
 
 from apps.fleet import events
 from apps.fleet.models import Bridge, Order, Robot
+from apps.fleet.projections.columns import write_columns
 from apps.journal.types import Payload
 
+_BIND = """
+UPDATE fleet_robot AS kept SET bridge_id = one.bridge, bound_at = one.at, version = one.version
+FROM unnest(%s::uuid[], %s::uuid[], %s::timestamptz[], %s::bigint[]) AS one (id, bridge, at, version) WHERE kept.id = one.id
+"""
+_DESCRIBE = """
+UPDATE fleet_robot AS kept SET channels = one.channels, cameras = one.cameras
+FROM unnest(%s::uuid[], %s::jsonb[], %s::jsonb[]) AS one (id, channels, cameras) WHERE kept.id = one.id
+"""
 Event = TypeVar("Event", bound=Payload)
 APPLIERS: dict[type[Payload], Callable[[Any], None]] = {}
 
@@ -17,6 +28,18 @@ def _on(kind: type[Event]) -> Callable[[Callable[[Event], None]], Callable[[Even
         return apply_one
 
     return keep
+
+
+def apply_hello(facts: Sequence[events.RobotBound | events.RobotDescribed]) -> None:
+    """Project what one hello says of any number of robots, each at most once: two statements."""
+    bound = [fact for fact in facts if isinstance(fact, events.RobotBound)]
+    write_columns(_BIND, [(one.robot_id, one.bridge_id, one.bound_at, one.version) for one in bound])
+    described = [fact for fact in facts if isinstance(fact, events.RobotDescribed)]
+    write_columns(_DESCRIBE, [(one.robot_id, _json(one.channels), _json(one.cameras)) for one in described])
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 @_on(events.RobotRegistered)
@@ -30,16 +53,6 @@ def _registered(fact: events.RobotRegistered) -> None:
         "registered_by": fact.registered_by,
     }
     Robot.objects.update_or_create(id=fact.robot_id, defaults=values)
-
-
-@_on(events.RobotBound)
-def _bound(fact: events.RobotBound) -> None:
-    Robot.objects.filter(id=fact.robot_id).update(bridge_id=fact.bridge_id, bound_at=fact.bound_at, version=fact.version)
-
-
-@_on(events.RobotDescribed)
-def _described(fact: events.RobotDescribed) -> None:
-    Robot.objects.filter(id=fact.robot_id).update(channels=fact.channels, cameras=fact.cameras)
 
 
 @_on(events.RobotReleased)

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from apps.fleet import events
 from apps.fleet.models import Episode
+from apps.fleet.projections.columns import write_columns
 from workers.protocol import Outcome
 
 NEVER_ENDED = "The bridge began another episode without ending this one."
@@ -59,19 +58,19 @@ def apply_facts(facts: Sequence[events.FromBridge]) -> None:
         rows = [_episode(fact) for fact in started]
         Episode.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=_STARTED_FIELDS)
     left = [(fact.supersedes, fact.received_at) for fact in started if fact.supersedes is not None]
-    _write(_SUPERSEDE, left, Outcome.ABORTED.value, NEVER_ENDED)
+    write_columns(_SUPERSEDE, left, Outcome.ABORTED.value, NEVER_ENDED)
     ended = {fact.episode_id: fact for fact in facts if isinstance(fact, events.EpisodeEnded)}
-    _write(
+    write_columns(
         _END, [(one.episode_id, one.received_at, one.device_ms, one.outcome, one.steps, one.reason) for one in ended.values()]
     )
-    _write(_RUNNING, _running(facts))
-    _write(_RESET, list(_resets(facts).values()))
+    write_columns(_RUNNING, _running(facts))
+    write_columns(_RESET, list(_resets(facts).values()))
     refused = {fact.episode_id: fact.reason for fact in facts if isinstance(fact, events.ActionRefused) and fact.episode_id}
-    _write(_REFUSE, list(refused.items()))
+    write_columns(_REFUSE, list(refused.items()))
     done = [fact for fact in facts if isinstance(fact, events.OrderDone)]
-    _write(_DONE, [(one.order_id, one.received_at, one.succeeded, one.detail) for one in done])
+    write_columns(_DONE, [(one.order_id, one.received_at, one.succeeded, one.detail) for one in done])
     newest = {(fact.bridge_id, fact.boot): fact for fact in facts}
-    _write(_CURSOR, [(*key, fact.sequence, fact.received_at) for key, fact in newest.items()])
+    write_columns(_CURSOR, [(*key, fact.sequence, fact.received_at) for key, fact in newest.items()])
 
 
 def _episode(fact: events.EpisodeStarted) -> Episode:
@@ -117,10 +116,3 @@ def _resets(facts: Iterable[events.FromBridge]) -> dict[UUID, tuple[UUID, str, A
         elif isinstance(fact, events.WasReset):
             found[fact.robot_id] = (fact.robot_id, "", None)
     return found
-
-
-def _write(statement: str, rows: Sequence[Sequence[Any]], *before: Any) -> None:
-    """Run a statement that takes each column as an array; nothing for no rows."""
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, [*before, *(list(column) for column in zip(*rows, strict=True))])

@@ -126,7 +126,7 @@ def _record(
     act.lock(*by_stream)
     for stream, facts in by_stream.items():
         act.append(stream, facts, site_id=site_id)
-        projections.apply_payloads(facts)
+    projections.apply_payloads(fact for facts in by_stream.values() for fact in facts)
 
 
 def _claimed_robot(robot: Robot) -> ClaimedRobot:

@@ -1,8 +1,8 @@
 """Pages of alarms.
 
-`alarms/alarm_list.html` (part `alarms`): site, rows (`AlarmRow`), shelved (`AlarmRow`), handles (may this actor act), load.
+`alarms/alarm_list.html` (part `alarms`): site, rows (`AlarmRow`), shelved (`AlarmRow`), handles, position, load.
 `alarms/alarm_history.html` (part `history`): site, page (`AlarmRow`s), definitions, priorities, rest.
-`alarms/alarm_detail.html` (part `alarm`): site, row, definition, subjects, handles.
+`alarms/alarm_detail.html` (part `alarm`): site, row, definition, subjects, handles, position.
 `alarms/definition_list.html`: site, definitions.
 An act answers with the alarm line or the part it was made from, whichever asked.
 """
@@ -31,6 +31,7 @@ def _handles(request: SiteRequest) -> bool:
 
 def _listed(request: SiteRequest) -> dict[str, Any]:
     return {
+        "position": selectors.position_of(request.site.id),
         "site": request.site,
         "rows": selectors.standing_alarms(request.site.id),
         "shelved": selectors.shelved_alarms(request.site.id),
@@ -39,8 +40,10 @@ def _listed(request: SiteRequest) -> dict[str, Any]:
 
 
 def _detailed(request: SiteRequest, alarm_id: UUID) -> dict[str, Any]:
+    position = selectors.position_of(request.site.id)
     row = selectors.get_alarm(request.site.id, alarm_id)
     return {
+        "position": position,
         "site": request.site,
         "row": row,
         "definition": row.alarm.known,

@@ -7,8 +7,10 @@ from uuid import UUID
 from django.db.models import Count, F, Q, Window
 from django.db.models.functions import RowNumber
 
+from apps.control.events import site_stream
 from apps.control.models import Stop, StopPolicy, StopSubject
 from apps.control.types import ActiveStop, ClearRequest, Phase, StoppedSubject
+from apps.journal import selectors as journal
 from apps.kernel import clock, filters
 from apps.kernel.errors import NotFound
 from apps.kernel.filters import Filter, Listing, Parameters, Sort
@@ -75,6 +77,12 @@ def cleared_among(stop_ids: Iterable[UUID]) -> set[UUID]:
     """Those of these Stops that were cleared: whoever still holds by one is to be told. An unknown one still holds."""
     wanted = set(stop_ids)
     return set(Stop.objects.filter(id__in=wanted, phase=Phase.CLEARED).values_list("id", flat=True)) if wanted else set()
+
+
+def position_of(site_id: UUID) -> int:
+    """How far the Stops of a site are: read it before what a page shows, so that the page is never ahead of it."""
+    stream = site_stream(site_id)
+    return journal.heads([stream])[stream]
 
 
 def stops_page(site_id: UUID, parameters: Parameters) -> Page[StopRow]:

@@ -1,7 +1,7 @@
 """Pages of Stop.
 
 `control/stop_list.html` (part `stops`): site, standing (Stops that hold, as `StopRow`), page (`StopRow`s), policy, asks (may
-this person ask for a clear), confirms, changes_policy, own_id. Each act answers with it too.
+this person ask for a clear), confirms, changes_policy, own_id, position. Each act answers with it too.
 """
 
 from typing import Any
@@ -26,6 +26,7 @@ def _context(request: SiteRequest) -> dict[str, Any]:
     site, actor = request.site, actor_of(request)
     held = actor.roles_at(site.id)
     return {
+        "position": selectors.position_of(site.id),
         "site": site,
         "standing": selectors.standing_stops(site.id),
         "page": selectors.stops_page(site.id, request.GET),

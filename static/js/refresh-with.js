@@ -1,24 +1,24 @@
-// <refresh-with topic="…" parts="id id">: parts of a page that its socket does not draw are drawn again by the server when the topic moved.
+// <refresh-with topic="…" position="n" parts="id id">: parts that the socket does not draw are drawn again by the server once the
+// topic is past the position they were drawn at.
 import { refreshParts } from "pilothouse/htmx-bridge";
 
 const GATHER_MS = 300; // a flood of facts is one look
-const FRESH_MS = 3000; // what the socket says at first only brings the page up to what it was drawn with
 
 class RefreshWith extends HTMLElement {
   connectedCallback() {
     const followed = document.querySelector(`[data-topic="${CSS.escape(this.getAttribute("topic"))}"]`);
     if (!followed) return;
-    const drawnAt = performance.now();
-    let known = followed.dataset.position || "0";
-    this.observer = new MutationObserver(() => {
-      const now = followed.dataset.position;
-      if (!now || now === known) return;
-      const isFirst = known === "0" && performance.now() - drawnAt < FRESH_MS;
-      known = now;
-      clearTimeout(this.waiting);
-      if (!isFirst) this.waiting = setTimeout(() => refreshParts(this.getAttribute("parts").split(" ")), GATHER_MS);
-    });
+    this.drawnAt = Number(this.getAttribute("position") || 0);
+    this.observer = new MutationObserver(() => this.#moved(Number(followed.dataset.position || 0)));
     this.observer.observe(followed, { attributes: true, attributeFilter: ["data-position"] });
+    this.#moved(Number(followed.dataset.position || 0));
+  }
+
+  #moved(position) {
+    if (position <= this.drawnAt) return;
+    this.drawnAt = position;
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => refreshParts(this.getAttribute("parts").split(" ")), GATHER_MS);
   }
 
   disconnectedCallback() {

@@ -48,7 +48,6 @@ def test_stopped_by_one_and_cleared_by_two(new_page: NewPage, arms: Arms) -> Non
     hold(second, "they can move again")
     for page in (floor, second):
         expect(page.get_by_text("Nothing is stopped")).to_be_visible(timeout=SOON_MS)
-    second.reload()
     expect(second.locator("#stop-rows tr").first).to_contain_text("floor-operator-1 and operator-1")
 
 

@@ -8,8 +8,10 @@ from uuid import UUID
 from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 
+from apps.alarms.events import site_stream
 from apps.alarms.models import Alarm, AlarmSubject
 from apps.alarms.types import DEFINITIONS, UNSEEN, Priority, State
+from apps.journal import selectors as journal
 from apps.kernel import filters
 from apps.kernel.errors import NotFound
 from apps.kernel.filters import Filter, Listing, Parameters
@@ -74,6 +76,12 @@ class Strip:
     shelved: int
     oldest_at: datetime | None
     cleared_at: datetime | None
+
+
+def position_of(site_id: UUID) -> int:
+    """How far the alarms of a site are: read it before what a page shows, so that the page is never ahead of it."""
+    stream = site_stream(site_id)
+    return journal.heads([stream])[stream]
 
 
 def standing_alarms(site_id: UUID) -> list[AlarmRow]:

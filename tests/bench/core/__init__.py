@@ -4,13 +4,15 @@ Each part is a module of this package with `measure(bench)`, which yields figure
 from the bench: how much to measure, and a console that is filled once and shared by all parts that ask for it.
 """
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
 from tests.bench.core.stage import Stage
+from tests.bench.deployment import Deployment
 
 # In the order in which they run: those that share a console first, then those that end it and start their own.
-PARTS = ("floor", "gateway", "memory", "journal", "demo")
+PARTS = ("floor", "gateway", "memory", "demo", "journal")
 SUBJECTS, BRIDGES = 1000, 20
 SMOKE_SUBJECTS, SMOKE_BRIDGES = 60, 3
 
@@ -37,9 +39,19 @@ class Bench:
     def stage(self) -> Stage:
         """The console with a thousand subjects on twenty bridges, started when it is first asked for."""
         if self._stage is None:
-            sizes = (SMOKE_SUBJECTS, SMOKE_BRIDGES) if self.is_smoke else (SUBJECTS, BRIDGES)
-            self._stage = self._stack.enter_context(Stage(*sizes))
+            stage = Stage(SMOKE_SUBJECTS, SMOKE_BRIDGES, ("--demo",)) if self.is_smoke else Stage(SUBJECTS, BRIDGES)
+            self._stage = self._stack.enter_context(stage)
         return self._stage
+
+    @contextmanager
+    def demo(self) -> Iterator[Deployment]:
+        """The demo as everybody starts it, alone on the machine; in a smoke run the shared console, which has its arms too."""
+        if self.is_smoke:
+            yield self.stage()
+            return
+        self.leave()
+        with Deployment() as demo:
+            yield demo
 
     def leave(self) -> None:
         """End the shared console: for a part that needs the machine for another one."""

@@ -32,10 +32,9 @@ async () => {
 
 def measure(bench: Bench) -> Iterator[Figure]:
     """Every figure, as it is known."""
-    bench.leave()
-    seconds = bench.pick(60, 5)
+    seconds = bench.pick(60, 3)
     began = time.monotonic()
-    with Deployment() as demo:
+    with bench.demo() as demo:
         headers = demo.sign_in()
         with browser(f"{demo.url}{demo.floor()}", headers) as opened:
             moving = _until(opened, lambda rows: sum(row[1] for row in rows) >= 1, bench.pick(90, 20))

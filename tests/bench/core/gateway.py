@@ -20,12 +20,15 @@ from tests.bench.core.stage import ROOT, Cpu, Stage, family
 
 HERTZ, VIEWERS = 10.0, 4
 STORED_WITHIN_S = 15.0  # the longest an open block waits, and its way to the table
-_STORED = "SELECT coalesce(sum(count), 0) FROM telemetry_block WHERE since_ms >= %s"
+_STORED = """
+SELECT coalesce(sum(count), 0) FROM telemetry_block JOIN telemetry_layout AS layout ON layout.id = layout_id
+WHERE site_id = %s AND since_ms >= %s
+"""
 
 
 def measure(bench: Bench) -> Iterator[Figure]:
     """Every figure, as it is known."""
-    stage, seconds = bench.stage(), bench.pick(60, 6)
+    stage, seconds = bench.stage(), bench.pick(60, 5)
     headers = stage.sign_in_as(stage.world["watcher"])
     with ExitStack() as stack:
         load = stack.enter_context(stage.beside("tests.bench.core.load", load_of(stage, HERTZ, seconds)))
@@ -68,7 +71,7 @@ def viewers_of(stage: Stage, headers: dict[str, str], seconds: float) -> dict[st
 def stored(stage: Stage, load: dict[str, Any]) -> dict[str, Any]:
     """What is in the database after a load, compared with what was sent. Waits as long as an open block may."""
     ends = time.monotonic() + STORED_WITHIN_S
-    while time.monotonic() < ends and stage.ask(_STORED, load["began_ms"] - 1000) < load["states"]:
+    while time.monotonic() < ends and stage.ask(_STORED, stage.world["site"], load["began_ms"] - 1000) < load["states"]:
         time.sleep(0.5)
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.core.stored"],

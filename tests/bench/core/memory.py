@@ -1,6 +1,7 @@
 """Whether the gateway's memory grows: twenty minutes at a tenth of the rate. `--only memory --minutes 20` runs it alone."""
 
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -46,3 +47,5 @@ def measure(bench: Bench) -> Iterator[Figure]:
     yield Figure("memory: differences in what is stored", len(kept["faults"]), "faults", 0)
     yield Figure("memory: durable messages lost", sent["facts"] - kept["facts"], "facts", 0)
     yield Figure("memory: faults in what pages got", len(seen["faults"]), "faults", 0)
+    for words in (*kept["faults"][:3], *seen["faults"][:3]):
+        sys.stderr.write(f"{words}\n")

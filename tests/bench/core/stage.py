@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, LiteralString
@@ -21,8 +21,8 @@ GATEWAY = ("console.supervisor.serve", "gateway")
 class Stage(Deployment):
     """A console with `subjects` on `bridges`, all at one simulated site. `world` is what `seed` made."""
 
-    def __init__(self, subjects: int, bridges: int) -> None:
-        super().__init__(words=())
+    def __init__(self, subjects: int, bridges: int, words: Sequence[str] = ()) -> None:
+        super().__init__(words)
         self.subjects, self.bridges = subjects, bridges
         self.world: dict[str, Any] = {}
 

@@ -9,10 +9,13 @@ import sys
 from typing import Any
 
 SAMPLED = 40
-_BLOCKS = "SELECT coalesce(sum(count), 0), coalesce(sum(length(data)), 0), count(*) FROM telemetry_block WHERE since_ms >= %s"
+_BLOCKS = """
+SELECT coalesce(sum(count), 0), coalesce(sum(length(data)), 0), count(*)
+FROM telemetry_block JOIN telemetry_layout AS layout ON layout.id = layout_id WHERE site_id = %s AND since_ms >= %s
+"""
 _FACTS = """
 SELECT count(*) FROM journal_event
-WHERE type IN ('fleet.episode_started', 'fleet.episode_ended') AND recorded_at >= to_timestamp(%s)
+WHERE type IN ('fleet.episode_started', 'fleet.episode_ended') AND site_id = %s AND recorded_at >= to_timestamp(%s)
 """
 
 
@@ -59,9 +62,9 @@ def check(world: dict[str, Any], load: dict[str, Any]) -> dict[str, Any]:
         if sum(chart.count) != len(found) or max(v for v in chart.channels[0].highest if v is not None) != found[-1].sequence:
             faults.append(f"{subject}: its chart does not hold its states")
     with connection.cursor() as cursor:
-        cursor.execute(_BLOCKS, [load["began_ms"] - 1000])
+        cursor.execute(_BLOCKS, [world["site"], load["began_ms"] - 1000])
         states, data_bytes, blocks = cursor.fetchone()
-        cursor.execute(_FACTS, [load["began_ms"] / 1000])
+        cursor.execute(_FACTS, [world["site"], load["began_ms"] / 1000])
         facts = cursor.fetchone()[0]
     return {
         "states": int(states),

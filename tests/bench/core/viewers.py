@@ -30,7 +30,7 @@ class Viewer:
         self.newest: dict[int, tuple[int, int]] = {}  # by number: sequence, device_ms
         self.frames = self.rows = self.reports = 0
         self.faults: list[str] = []
-        self.has_begun = False  # before that, the floor holds what an earlier load left
+        self.begun_ms = float("inf")  # before that, the floor holds what an earlier load left
         self.arrival_ages: list[float] = []
         self.shown_ages: list[float] = []
         self.bytes = 0
@@ -45,9 +45,9 @@ class Viewer:
             hearing = asyncio.create_task(self._hear(socket))
             ready.set()
             await go.wait()
-            self.has_begun = True
-            await asyncio.sleep(LEFT_OUT_S)
-            ends = time.monotonic() + self.given["seconds"] - LEFT_OUT_S
+            self.begun_ms = time.time_ns() / 1e6
+            ends = time.monotonic() + self.given["seconds"]
+            await asyncio.sleep(min(LEFT_OUT_S, self.given["seconds"] / 2))
             while time.monotonic() < ends:
                 await asyncio.sleep(LOOK_EVERY_S)
                 if hearing.done():
@@ -58,7 +58,8 @@ class Viewer:
 
     def _look(self) -> None:
         now_ms = time.time_ns() / 1e6
-        self.shown_ages += [now_ms - device_ms for _, device_ms in random.sample(list(self.newest.values()), 50)]
+        looked_at = random.choices(list(self.newest.values()), k=50) if self.newest else []
+        self.shown_ages += [now_ms - device_ms for _, device_ms in looked_at]
 
     async def _hear(self, socket: ClientConnection) -> None:
         async for frame in socket:
@@ -68,8 +69,9 @@ class Viewer:
             match message["op"]:
                 case "floor":
                     self.frames += 1
-                    for row in message["rows"] if self.has_begun else ():
-                        self._check(row, now_ms)
+                    for row in message["rows"]:
+                        if row[2] >= self.begun_ms:
+                            self._check(row, now_ms)
                 case "subjects":
                     for entry in message["list"]:
                         self.by_place[entry["i"]] = self.numbers[entry["id"]]

@@ -1,7 +1,8 @@
 """An append in one statement: key, head, events and chain, for services that are called often.
 
 The digest is computed here from what `services.fast` encodes: the body of an event as canonical JSON, cut where its
-sequence stands, since only the lock on the head tells that number.
+sequence stands, since only the lock on the head tells that number. `events` is a list of [id, type, version, payload, body up
+to the sequence, body after it], all but the version text.
 """
 
 from django.db import migrations
@@ -10,13 +11,14 @@ FORWARD = """
 CREATE FUNCTION journal_append(
     stream_name text, site uuid, expected bigint,
     key_id uuid, key_actor text, key_verb text, key_text text, key_request bytea, key_result text,
-    ids uuid[], types text[], versions int[], payloads text[], befores bytea[], afters bytea[],
+    events text,
     by_kind text, by_id uuid, by_name text, correlation text, at timestamptz
 ) RETURNS TABLE (event_sequence bigint, event_position bigint) LANGUAGE plpgsql AS $$
 DECLARE
     head record;
     link bytea;
     chained bytea;
+    one jsonb;
 BEGIN
     IF key_id IS NOT NULL THEN
         INSERT INTO journal_idempotency_key (id, actor, verb, key, request, result, created_at)
@@ -38,12 +40,12 @@ BEGIN
     END IF;
     event_sequence := head.sequence;
     link := head.digest;
-    FOR place IN 1 .. cardinality(ids) LOOP
+    FOR one IN SELECT value FROM jsonb_array_elements(events::jsonb) LOOP
         event_sequence := event_sequence + 1;
-        chained := sha256(link || befores[place] || convert_to(event_sequence::text, 'UTF8') || afters[place]);
+        chained := sha256(link || convert_to((one ->> 4) || event_sequence || (one ->> 5), 'UTF8'));
         INSERT INTO journal_event (id, stream, sequence, type, version, payload, site_id, actor_kind, actor_id, actor_name,
             correlation_id, recorded_at, previous, digest)
-        VALUES (ids[place], stream_name, event_sequence, types[place], versions[place], payloads[place]::jsonb, site, by_kind,
+        VALUES ((one ->> 0)::uuid, stream_name, event_sequence, one ->> 1, (one ->> 2)::int, (one ->> 3)::jsonb, site, by_kind,
             by_id, by_name, correlation, at, link, chained)
         RETURNING position INTO event_position;
         link := chained;

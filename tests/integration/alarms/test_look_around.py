@@ -6,7 +6,7 @@ from django.db import DatabaseError
 from apps.alarms import services, tasks
 from apps.alarms.models import Alarm
 from apps.alarms.services import watching
-from apps.alarms.types import State
+from apps.alarms.types import Condition, State
 from apps.fleet.models import GatewayNode
 from apps.kernel import clock
 from apps.kernel.errors import NotAllowed
@@ -134,3 +134,26 @@ class TestTime:
         assert alarm_of(robot).escalated_at is not None
         say("state_stale", SubjectRef("robot", robot.id, site_id=robot.site_id), active=False)
         assert alarm_of(robot).is_unseen, "late or not, it waits"
+
+
+class TestWatchesOfAppsAbove:
+    @pytest.fixture
+    def watch_by(self, monkeypatch):
+        monkeypatch.setattr(watching, "_WATCHES", {})
+        return services.watch_by
+
+    def test_are_asked_at_every_look(self, calm, site, subject, watch_by):
+        robot, asked = subject(), []
+
+        def watch(now):
+            asked.append(now)
+            return [Condition("policy_unsafe", robot, active=len(asked) == 1, at=now)]
+
+        watch_by("tests", watch)
+        assert [look(), look(), look()] == [1, 1, 0]
+        assert len(asked) == 3
+
+    def test_have_one_name_each(self, watch_by):
+        watch_by("tests", lambda _now: [])
+        with pytest.raises(ValueError, match="two watches"):
+            watch_by("tests", lambda _now: [])

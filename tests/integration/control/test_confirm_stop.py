@@ -4,7 +4,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.control import selectors, services
 from apps.control.models import Stop
-from apps.control.types import Confirmation, Phase, SubjectState
+from apps.control.types import Confirmation, Phase, Release, SubjectState
 from apps.kernel import clock
 from apps.kernel.errors import NotAllowed
 from apps.kernel.ids import new_id
@@ -90,3 +90,18 @@ def test_a_bridge_of_another_site_reaches_no_stop_here(site, other_site, robot, 
     assert facts() == 1
     assert Stop.objects.get(id=stop.id).phase == Phase.ACTIVE
     assert state_of(stop.id, robot) is SubjectState.UNCONFIRMED
+
+
+def test_many_are_released_at_once_and_only_those_that_stood(site, machine, press, latch, facts):
+    robots = [SubjectRef("robot", new_id(), site_id=site.id) for _ in range(3)]
+    stop = press(*robots)
+    for one in robots[:2]:
+        latch(stop.id, one)
+    said = [Release(stop.id, one, clock.now()) for one in robots]
+    assert services.release_stops(actor=machine, site_id=site.id, said=said) == 2
+    assert [state_of(stop.id, one) for one in robots] == [
+        SubjectState.RELEASED,
+        SubjectState.RELEASED,
+        SubjectState.UNCONFIRMED,
+    ]
+    assert facts() == 5

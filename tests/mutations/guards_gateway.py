@@ -9,6 +9,7 @@ _FLOOR = "tests/integration/ingest/test_floor.py::"
 _STOP = "tests/integration/ingest/test_stop.py::"
 _LINKS = "tests/integration/ingest/test_links.py::"
 _FACTS = "tests/integration/ingest/test_facts.py::"
+_CLOCKS = "tests/integration/ingest/test_clocks.py::"
 _CONDITIONS = "tests/integration/ingest/test_conditions.py::"
 
 
@@ -72,7 +73,7 @@ def _roles() -> None:
 def _own_rate() -> None:
     from apps.ingest.gateway import control
 
-    control.STOPS_BURST = 5.0
+    control.STOPS_PER_SECOND, control.STOPS_BURST = 0.0, 5.0
 
 
 @guard("subjects of the hello")
@@ -114,6 +115,32 @@ def _order() -> None:
         states(self, message, received_ms, refuse)
 
     Taking.states = newest
+
+
+@guard("orders by the shared clock")
+def _shared() -> None:
+    """Whoever places it counts by their own clock."""
+    from apps.fleet.services import orders
+    from apps.kernel import clock
+
+    class Own:
+        now = shared = staticmethod(lambda: clock.now())
+
+    orders.clock = Own  # type: ignore[attr-defined, assignment]
+
+
+@guard("newest by sequence")
+def _by_time() -> None:
+    """The newest is what the device says was measured last."""
+    from apps.ingest.gateway.samples import Taking
+
+    states = Taking.states
+
+    def by_time(self, message, received_ms, refuse):
+        message.states[:] = [one for one in message.states if one.at_ms >= self._subjects[one.subject].device_ms]
+        states(self, message, received_ms, refuse)
+
+    Taking.states = by_time
 
 
 @guard("sent before recorded")
@@ -222,6 +249,9 @@ CASES = [
     Mutation("subjects of the hello", f"{_FLOOR}test_nobody_speaks_for_a_robot_that_is_not_theirs"),
     Mutation("finite values", f"{_FLOOR}test_what_is_no_number_is_refused_and_never_shown[nan]"),
     Mutation("order of states", f"{_FLOOR}test_late_and_repeated_states_are_counted_and_not_shown"),
+    Mutation("orders by the shared clock", f"{_CLOCKS}test_a_web_process_whose_clock_is_an_hour_wrong[ahead]"),
+    Mutation("orders by the shared clock", f"{_CLOCKS}test_a_web_process_whose_clock_is_an_hour_wrong[behind]"),
+    Mutation("newest by sequence", f"{_CLOCKS}test_a_bridge_whose_clock_is_ten_minutes_ahead"),
     Mutation("sent before recorded", f"{_STOP}TestWithoutTheDatabase::test_stop_works_and_is_recorded_later"),
     Mutation("spool of stops", f"{_STOP}TestWithoutTheDatabase::test_a_killed_gateway_loses_no_stop"),
     Mutation("stops sent again", f"{_STOP}test_it_is_sent_again_until_the_robot_says_that_it_holds"),

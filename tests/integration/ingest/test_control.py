@@ -198,9 +198,8 @@ async def test_a_page_that_asks_too_much_can_still_stop(world, gateway, site, ro
     async with bridge_of(world, gateway, site, robots) as bridge, page_of(world, gateway, site, Role.VIEWER) as page:
         for _ in range(55):
             await page.say(op="ping", t=1)
-        for _ in range(20):
-            await page.stop(site)
-        await bridge.hear(StopNow)
+        for stop in [await page.stop(site) for _ in range(20)]:
+            await bridge.hear(StopNow, stop=stop)
         assert page.socket.close_code is None
 
 

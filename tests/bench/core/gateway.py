@@ -91,6 +91,7 @@ def _figures(
 ) -> Iterator[Figure]:
     yield Figure("gateway: states sent", sent["states"] / seconds, "states/s", rate * 0.99, at_least=True)
     yield Figure("gateway: frames sent late", sent["late_frames"], "frames")
+    yield Figure("gateway: connections lost", len(sent["lost"]), "connections", 0)
     yield Figure("gateway: states refused", len(sent["rejected"]), "states", 0)
     yield Figure("gateway: states stored", kept["states"], "states", sent["states"], at_least=True)
     yield Figure("gateway: states read back and compared", kept["compared"], "states")
@@ -110,7 +111,14 @@ def _figures(
     yield Figure("gateway: faults in the browser", len(shown["faults"]), "faults", 0)
     yield Figure("gateway: bytes of a stored state", kept["data_bytes"] / max(1, kept["states"]), "B")
     yield Figure("gateway: bytes of a stored state with its tables", kept["table_bytes"] / max(1, kept["states"]), "B")
-    for fault in (*kept["faults"][:3], *seen["faults"][:3], *sent["rejected"][:3], *shown["faults"][:3], *shown["moved"][:3]):
+    for fault in (
+        *kept["faults"][:3],
+        *seen["faults"][:3],
+        *sent["rejected"][:3],
+        *sent["lost"][:3],
+        *shown["faults"][:3],
+        *shown["moved"][:3],
+    ):
         sys.stderr.write(f"{fault}\n")
 
 

@@ -9,12 +9,12 @@ import json
 import sys
 import time
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from tests.bench.core.values import described, values_of
 from workers.protocol import (
@@ -41,6 +41,7 @@ from workers.protocol.samples import MOST_STATES
 MOST_FACTS = 50
 REPORT_EVERY_S = 2.0
 MOST_REFUSALS = 20
+FACTS_WITHIN_S = 30.0
 
 
 @dataclass
@@ -62,17 +63,26 @@ class Bridge:
     fact_sequence: int = 0
     taken: int = 0
     beats: int = 0
+    reported: int = 0
     refusals: int = 0
+    lost: list[str] = field(default_factory=list)
 
     async def run(self, ready: asyncio.Event, go: asyncio.Event, ends: list[float]) -> None:
-        """Greet, again while the gateway is busy with the others, wait for the start, and send until the end."""
+        """Greet, again while the gateway is busy with the others, wait for the start, and send until the end.
+
+        A connection that is lost is made again, as a real bridge does; what was sent into it may be lost, facts are not.
+        """
         headers = {"Authorization": f"Bearer {self.credential}"}
         options: Any = {"compression": None, "proxy": None, "max_size": 2**20, "ping_interval": None}
         while True:
             async with connect(f"{self.url}/machine", additional_headers=headers, open_timeout=60, **options) as socket:
                 welcome = await self._greet(socket)
                 if isinstance(welcome, Welcome) and len(welcome.subjects) == len(self.subjects):
-                    return await self._speak(socket, ready, go, ends)
+                    try:
+                        return await self._speak(socket, ready, go, ends)
+                    except ConnectionClosed as error:
+                        self.lost.append(str(error)[:100])
+                        continue
             self.refusals += 1
             if self.refusals > MOST_REFUSALS:
                 raise RuntimeError(f"{self.bridge} was not welcomed: {welcome}")
@@ -86,20 +96,21 @@ class Bridge:
 
     async def _speak(self, socket: ClientConnection, ready: asyncio.Event, go: asyncio.Event, ends: list[float]) -> None:
         """Everything after the welcome, until all facts are taken."""
-        hearing = asyncio.create_task(self._hear(socket))
-        beating = asyncio.create_task(self._beat(socket))
-        ready.set()
-        await go.wait()
-        sending = [asyncio.create_task(part) for part in (self._send(socket, ends), self._tell(socket, ends))]
-        await asyncio.gather(*sending, self._report(socket, ends))
-        deadline = time.monotonic() + 30
-        while self.facts and time.monotonic() < deadline and not hearing.done():
-            await self._offer(socket)
-            await asyncio.sleep(0.5)
-        beating.cancel()
-        hearing.cancel()
-        with suppress(asyncio.CancelledError):
-            await hearing
+        beside = [asyncio.create_task(part) for part in (self._hear(socket), self._beat(socket))]
+        try:
+            ready.set()
+            await go.wait()
+            parts = [asyncio.create_task(part(socket, ends)) for part in (self._send, self._tell, self._report)]
+            beside += parts
+            await asyncio.gather(*parts)
+            deadline = time.monotonic() + FACTS_WITHIN_S
+            while self.facts and time.monotonic() < deadline:
+                await self._offer(socket)
+                await asyncio.sleep(0.5)
+        finally:
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
 
     async def _send(self, socket: ClientConnection, ends: list[float]) -> None:
         period = 1 / self.hertz
@@ -119,17 +130,16 @@ class Bridge:
             due += period
 
     async def _report(self, socket: ClientConnection, ends: list[float]) -> None:
-        number = 0
         while time.monotonic() < ends[0]:
-            number += 1
+            self.reported += 1
             for place in range(len(self.subjects)):
                 report = Report(
                     subject=place,
-                    sequence=number,
+                    sequence=self.reported,
                     at_ms=time.time_ns() // 1_000_000,
                     mode=Mode.AUTONOMOUS,
                     task="measure",
-                    activity=("reach", "grasp", "place")[number % 3],
+                    activity=("reach", "grasp", "place")[self.reported % 3],
                     is_moving=True,
                 )
                 await socket.send(pack(report))
@@ -205,6 +215,7 @@ async def drive(given: dict[str, Any]) -> dict[str, Any]:
         "late_frames": sum(one.late for one in bridges),
         "facts": sum(one.fact_sequence for one in bridges),
         "facts_taken": sum(one.taken for one in bridges),
+        "lost": [words for one in bridges for words in one.lost],
         "rejected": [reason for one in bridges for reason in one.rejected][:5],
         "sequences": {one.bridge: one.sequence for one in bridges},
         "boots": {one.bridge: str(one.boot) for one in bridges},

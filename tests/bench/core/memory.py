@@ -44,6 +44,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     yield Figure("memory: of the gateway, at last", samples[-1][1], "MiB")
     yield Figure("memory: slope over the last three quarters", slope, "MiB/min", 1)
     yield Figure("memory: CPU of gateway", cores, "cores")
+    yield Figure("memory: connections lost", len(sent["lost"]), "connections", 0)
     yield Figure("memory: differences in what is stored", len(kept["faults"]), "faults", 0)
     yield Figure("memory: durable messages lost", sent["facts"] - kept["facts"], "facts", 0)
     yield Figure("memory: faults in what pages got", len(seen["faults"]), "faults", 0)

@@ -51,8 +51,8 @@ class Viewer:
             while time.monotonic() < ends:
                 await asyncio.sleep(LOOK_EVERY_S)
                 if hearing.done():
-                    hearing.result()
-                    raise RuntimeError("the gateway closed the socket of a page")
+                    self._fault(f"the socket of a page ended: {hearing.exception()}")
+                    return
                 self._look()
             hearing.cancel()
 

@@ -1,7 +1,9 @@
-"""Wrong clocks change no order, no time-out and no age (attack 11 at the gateway)."""
+"""Attack 11: wrong clocks of a gateway, a web process or a bridge change no order, no time-out and no age."""
 
 import asyncio
+import json
 import time
+import urllib.request
 from datetime import timedelta
 
 import pytest
@@ -60,6 +62,30 @@ async def test_a_gateway_whose_clock_is_an_hour_wrong(world, site, robots, wrong
         assert not any("bridge_lost" in names for names in held.values())
         assert page.report_of(robots[0])["link"] == "live"
         beating.cancel()
+
+
+@pytest.mark.parametrize("wrong_s", [HOUR, -HOUR], ids=["ahead", "behind"])
+async def test_a_web_process_whose_clock_is_an_hour_wrong(world, gateway, site, robots, wrong_s):
+    """What is asked of a robot reaches it at once and holds for five seconds, whoever's clock it was asked by."""
+    from apps.accounts.services import create_token
+
+    web = world.serve("web", PILOTHOUSE_TEST_CLOCK_S=str(wrong_s))
+    person, _ = await world.person(site, Role.FLOOR_OPERATOR)
+    actor = await world.do(accounts.actor_of, person)
+    given = {"person_id": person.id, "site_id": site.id, "role": Role.FLOOR_OPERATOR, "name": "clock"}
+    token = (await world.do(create_token, actor=actor, **given)).text
+    path = f"{web.address}/api/v1/sites/{site.slug}/robots/{robots[1].id}/reset/"
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Idempotency-Key": str(wrong_s)}
+
+    def ask():
+        with urllib.request.urlopen(urllib.request.Request(path, b"{}", headers, method="POST"), timeout=20) as answer:
+            return json.load(answer)
+
+    async with bridge_of(world, gateway, site, robots) as bridge:
+        asked = await asyncio.to_thread(ask)
+        heard = await bridge.hear(Order)
+        assert str(heard.order) == asked["id"]
+        assert time.time() * 1000 - 1000 < heard.valid_until_ms < time.time() * 1000 + 6000
 
 
 async def test_a_bridge_whose_clock_is_ten_minutes_ahead(world, gateway, site, robots):

@@ -63,6 +63,7 @@ async def test_a_bridge_is_told_how_far_it_came(world, gateway, site, robots):
 
 
 async def test_none_is_lost_while_the_database_is_away(world, site, robots):
+    """Attack 8, for facts."""
     wire = Wire(world.url)
     try:
         here = world.serve("gateway", PILOTHOUSE_DATABASE_URL=wire.url)

@@ -1,4 +1,4 @@
-"""Stop goes out first and is recorded second; what was missed is sent again (attacks 17, 18 as far as the gateway)."""
+"""Stop goes out first and is recorded second; what was missed is sent again (attacks 17 and 18 as far as the gateway)."""
 
 import asyncio
 import json
@@ -137,6 +137,7 @@ async def test_every_role_of_the_site_stops_and_nobody_else(world, gateway, site
         async with page_of(world, gateway, elsewhere, *Role) as outsider:
             await outsider.stop(site)
             assert (await outsider.hear("refused"))["code"] == "not_found"
+            await outsider.watch(elsewhere)
             await outsider.stop(elsewhere, robots)  # our robots, by their site
             await outsider.hear("stop", state="unreachable")
         assert bridge.count(StopNow) == 0
@@ -191,6 +192,25 @@ async def test_no_other_page_posts_it(world, gateway, site, robots):
             assert found[0] == status, given
             assert status != 403 or "access-control-allow-origin" not in found[2]
         assert bridge.count(StopNow) == 0
+
+
+async def test_a_stop_goes_out_where_the_disk_takes_nothing(world, site, robots, tmp_path):
+    """Attack 9: it acts and is recorded; when there is room again it is spooled again."""
+    here = world.serve("gateway", PILOTHOUSE_DATA=str(tmp_path))
+    spool = tmp_path / "gateway" / "gateway" / "stops.jsonl"
+    spool.parent.mkdir(parents=True, exist_ok=True)
+    spool.symlink_to("/dev/full")
+    async with bridge_of(world, here, site, robots) as bridge, page_of(world, here, site, Role.VIEWER) as page:
+        stop = await page.stop(site, robots)
+        assert (await bridge.hear(StopNow)).stop == stop
+        await page.hear("stop", stop=stop, state="sent")
+        await page.hear("stop", stop=stop, state="recorded")
+        await _recorded(world, stop)
+        assert "No space left" in here.log()
+        spool.unlink()
+        second = await page.stop(site, robots)
+        await page.hear("stop", stop=second, state="recorded")
+        assert str(second) in spool.read_text()
 
 
 class TestWithoutTheDatabase:

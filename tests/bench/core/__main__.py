@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import signal
 import sys
 import time
 from typing import Any
@@ -20,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = options.only.split(",")
     if unknown := set(wanted) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(143))  # whatever was started ends too
     failed = []
     with Bench(is_smoke=options.smoke, minutes=options.minutes) as bench:
         for name in (part for part in PARTS if part in wanted):

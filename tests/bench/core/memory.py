@@ -33,6 +33,8 @@ def measure(bench: Bench) -> Iterator[Figure]:
         while time.monotonic() - began < seconds:
             samples.append((time.monotonic() - began, gateway.memory_info().rss / 2**20))
             time.sleep(min(LOOK_EVERY_S, seconds / 5))
+            if load.process.poll() is not None or viewers.process.poll() is not None:
+                break  # `heard` tells of it
         cores = meter.cores()
         seen, sent = viewers.heard(), load.heard()
     kept = stored(stage, sent)

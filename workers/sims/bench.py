@@ -1,6 +1,7 @@
 """One simulated bench: an arm, a block and a zone, moved by MuJoCo in steps of fixed length, the same for the same seed."""
 
 import copy
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,8 @@ MOVES_RAD_S, MOVES_M_S = 0.03, 0.02  # a joint or finger that is faster than thi
 _FLOOR_M = -0.1  # below this the block has left the bench
 _JOINTS = ("yaw", "shoulder", "elbow", "wrist", "roll")
 _PAD_FRICTION, _SLIPPERY = 1.2, 0.02
+# The engine's own way is a file in whatever folder the process happens to stand in.
+mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
 
 @cache

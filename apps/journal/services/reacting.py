@@ -8,7 +8,6 @@ event whose transaction did not commit, so what it does elsewhere must bear that
 reaction alone, is tried again with growing pauses, and is never skipped.
 """
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -74,7 +73,7 @@ class Reactor:
         """Give each reaction one batch; whether there is more to do at once."""
         more = False
         for reaction in reactions():
-            if time.monotonic() < self._not_before.get(reaction.name, 0.0):
+            if clock.monotonic() < self._not_before.get(reaction.name, 0.0):
                 continue
             more |= self._advance(reaction)
         return more
@@ -95,7 +94,7 @@ class Reactor:
                 pass
         except Exception as error:  # noqa: BLE001 - noted where people see it
             failures = _note_fault(reaction, error)
-            self._not_before[reaction.name] = time.monotonic() + min(LONGEST_PAUSE_S, 2.0 ** min(failures, 10) / 2)
+            self._not_before[reaction.name] = clock.monotonic() + min(LONGEST_PAUSE_S, 2.0 ** min(failures, 10) / 2)
             _log.exception("a reaction failed and will be tried again", reaction=reaction.name, failures=failures)
             return False
         return True
@@ -103,7 +102,7 @@ class Reactor:
 
 def _batch(reaction: Reaction, *, most: int) -> bool:
     """Handle the next events in one transaction; whether there may be more."""
-    begun = time.monotonic()
+    begun = clock.monotonic()
     with transaction.atomic():
         last = _last_number()
         cursor = _locked(reaction, last)
@@ -114,7 +113,7 @@ def _batch(reaction: Reaction, *, most: int) -> bool:
         reached = end if len(rows) < most else rows[-1].number
         for row in rows:
             reaction.handler(as_recorded(row))
-            if time.monotonic() - begun > BATCH_S:
+            if clock.monotonic() - begun > BATCH_S:
                 reached = row.number if row is not rows[-1] else reached
                 break
         Cursor.objects.filter(name=reaction.name).update(number=reached, fault="", failures=0, moved_at=clock.now())

@@ -4,7 +4,6 @@ What was sealed is never sealed otherwise: a start reads the last checkpoint fro
 have the tree that was signed, sealing stands still and says so until a person has looked.
 """
 
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -94,14 +93,14 @@ class Sealer:
 
     def _add(self, leaf: bytes) -> None:
         if not self._pending:
-            self._since = time.monotonic()
+            self._since = clock.monotonic()
         self._pending.append(leaf)
         self.frontier.add(leaf)
 
     @property
     def is_due(self) -> bool:
         """Whether an event has waited long enough."""
-        return bool(self._pending) and time.monotonic() - self._since >= INTERVAL_S
+        return bool(self._pending) and clock.monotonic() - self._since >= INTERVAL_S
 
     def seal(self) -> str | None:
         """Sign what was added since the last checkpoint; None where nothing was."""

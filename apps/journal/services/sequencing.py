@@ -9,7 +9,6 @@ Within a stream, numbers follow sequences: whoever writes the next event has wai
 drawn a higher position, so that a read that shows it shows the other, too.
 """
 
-import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from typing import Any
 import psycopg
 
 from apps.journal.types import Numbered
+from apps.kernel import clock
 
 MOST_AT_ONCE = 5000
 HEARTBEAT_S = 0.5
@@ -97,7 +97,7 @@ class Sequencer:
 
     def step(self, most: int = MOST_AT_ONCE) -> list[Numbered]:
         """Number what has committed, `most` events at once, and return it in order."""
-        begun = time.monotonic()
+        begun = clock.monotonic()
         with psycopg.Cursor(self.connection) as cursor:
             holes = self._watched(cursor)
             found = self._read(cursor, holes, most)
@@ -131,7 +131,7 @@ class Sequencer:
         self, cursor: "psycopg.Cursor[Any]", numbered: list[Numbered], horizon: int, *, caught_up: bool, begun: float
     ) -> None:
         numbers, positions = [one.number for one in numbered], [one.position for one in numbered]
-        last, age = self.number + len(numbered), time.monotonic() - begun
+        last, age = self.number + len(numbered), clock.monotonic() - begun
         cursor.execute(_WRITE, [numbers, positions, last, horizon, caught_up, age, self.number])
         if cursor.rowcount != 1:
             raise RuntimeError("somebody else moved the tail")

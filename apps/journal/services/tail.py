@@ -63,7 +63,7 @@ def seal_now(seal: SealFolder, *, within_s: float) -> str | None:
     if not Event.objects.exists():
         return None
     newest = Event.objects.order_by("-position").values_list("position", flat=True)[0]
-    ends = time.monotonic() + within_s
+    ends = clock.monotonic() + within_s
     while True:
         with suppress(RuntimeError):
             catch_up(seal=seal)
@@ -74,7 +74,7 @@ def seal_now(seal: SealFolder, *, within_s: float) -> str | None:
         fault = TailState.objects.values_list("seal_fault", flat=True).first()
         if fault:
             raise SealFault(fault)
-        if time.monotonic() > ends:
+        if clock.monotonic() > ends:
             raise RuntimeError(f"not sealed within {within_s:g} s: is a tail process running?")
         time.sleep(0.2)
 
@@ -134,10 +134,10 @@ class Tail:
             found = sequencer.step()
             seals.follow(sequencer.number, found)
             if found:
-                busy_until = time.monotonic() + LULL_S
+                busy_until = clock.monotonic() + LULL_S
                 self._grown.set()
             if len(found) < MOST_AT_ONCE:
-                self.stop.wait(BUSY_S if time.monotonic() < busy_until else IDLE_S)
+                self.stop.wait(BUSY_S if clock.monotonic() < busy_until else IDLE_S)
         seals.close()
 
     def _react_forever(self) -> None:
@@ -173,7 +173,7 @@ class _Seals:
         try:
             if self._sealer is not None:
                 self._sealer.add(found)
-            elif time.monotonic() >= self._not_before:
+            elif clock.monotonic() >= self._not_before:
                 sealer = Sealer(self.own, self.folder)
                 sealer.load(number)
                 self._sealer = sealer
@@ -182,7 +182,7 @@ class _Seals:
             if self._sealer is not None:
                 self._tell("")
         except (SealFault, BadNote, OSError) as error:
-            self._sealer, self._not_before = None, time.monotonic() + SEAL_AGAIN_S
+            self._sealer, self._not_before = None, clock.monotonic() + SEAL_AGAIN_S
             self._tell(str(error))
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from tests.integration.console.deployment import REAL, ROOT, Deployment, wait_fo
 from tests.served import COOKIE
 
 ARMS = 3
+GUARDED = ("-m", "tests.faults.guarded")
 
 
 def _environment() -> dict[str, str]:
@@ -29,15 +30,17 @@ def _environment() -> dict[str, str]:
 class Floor:
     """The console, its arms in a process that we kill ourselves, and people."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, guard_off: str = "", **variables: str) -> None:
         self.folder = folder
-        self.console = Deployment(folder / "data", REAL)
+        self.console = Deployment(folder / "data", GUARDED if guard_off else REAL)
+        self.console.environment = variables | ({"PILOTHOUSE_TEST_GUARD_OFF": guard_off} if guard_off else {})
         self.record = folder / "arms.jsonl"
         self.bridge: subprocess.Popen[bytes] | None = None
         self.people: dict[str, str] = {}
         self.bodies = folder / "bodies"
         self.bodies.mkdir()
-        self._exports: list[Path] = []
+        self.exports: list[Path] = []
+        self.others: list[Path] = []  # what other bridges than the arms' write of themselves
 
     def start(self) -> "Floor":
         """Start all of it, and wait until the arms are at their task."""
@@ -170,21 +173,21 @@ class Floor:
         self.bridge.terminate()
         self.bridge.wait(20)
         self.look_around()
-        export = self.folder / f"export-{len(self._exports)}.jsonl"
+        export = self.folder / f"export-{len(self.exports)}.jsonl"
         for words in (("journal", "seal"), ("journal", "export", str(export))):
             done = self.console.run(*words, within=120)
             assert done.returncode == 0, done.stdout + done.stderr
-        journal, records = checker.read_export(export), [self.read()]
-        looked = [self.console.data / "log", self.bodies, self.folder / "bridge.log", self.record, export]
+        journal, records = checker.read_export(export), [self.read(), *map(checker.read_record, self.others)]
+        looked = [self.console.data / "log", self.bodies, self.folder / "bridge.log", self.record, *self.others, export]
         found = [
             *checker.claims(journal),
             *checker.acknowledged(journal, records),
             *checker.stops(journal, records),
-            *checker.proofs(export, earlier=self._exports[-1:]),
+            *checker.proofs(export, earlier=self.exports[-1:]),
             *checker.replay(_environment(), data=self.console.data),
             *checker.canaries(self.secrets(), looked),
         ]
-        self._exports.append(export)
+        self.exports.append(export)
         self.start_bridge()
         return list(map(str, found))
 

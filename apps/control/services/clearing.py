@@ -25,7 +25,7 @@ def request_clear(*, actor: Actor, site_id: UUID, stop_id: UUID, idempotency_key
         if act.is_replay:
             return row
         by = _person(actor, site_id)
-        facts = decide_clear_request(row.state(), clear_id=new_id(), by=by, by_name=actor.name[:200], now=clock.now())
+        facts = decide_clear_request(row.state(), clear_id=new_id(), by=by, by_name=actor.name[:200], now=clock.shared())
         return _record(act, row, facts)
 
 
@@ -59,20 +59,20 @@ def confirm_clear(*, actor: Actor, site_id: UUID, stop_id: UUID, clear_id: UUID,
             by_name=actor.name[:200],
             # Asked again here, so that a site that is real after all never clears by one person.
             one_person_clears=policy is not None and policy.one_person_clears and row.site.is_simulated,
-            now=clock.now(),
+            now=clock.shared(),
         )
         return _record(act, row, facts)
 
 
 def drop_expired_clears(*, actor: Actor) -> int:
     """Withdraw requests that nobody confirmed in time, and return how many. The Stops hold."""
-    dropped = 0
-    old = Stop.objects.filter(clear_expires_at__lte=clock.now(), cleared_at=None).values_list("id", "site_id")
+    dropped, now = 0, clock.shared()
+    old = Stop.objects.filter(clear_expires_at__lte=now, cleared_at=None).values_list("id", "site_id")
     for stop_id, site_id in list(old[:100]):
         with operation(actor, "control.drop_expired_clears") as act:
             row = _locked(act, site_id, stop_id, "control.watch")
             state = row.state()
-            if state.clear is not None and state.clear.expires_at <= clock.now():
+            if state.clear is not None and state.clear.expires_at <= now:
                 _record(act, row, decide_withdrawal(state, state.clear.id, by=None))
                 dropped += 1
     return dropped

@@ -20,7 +20,6 @@ from apps.ingest.gateway.bridges import REPLACED, SIGNED_OUT, Connection
 from apps.ingest.gateway.database import STORE, WATCH
 from apps.ingest.gateway.live import Subject, wall_ms
 from apps.ingest.gateway.operators import Operator
-from apps.ingest.selectors import database_time
 from apps.kernel import clock
 from apps.kernel.types import system_actor
 from workers.protocol import ClearStop, Order
@@ -72,7 +71,7 @@ def ask(question: Question) -> Answer:
         active=active,
         cleared=cleared_among(held) if held else set(),
         orders=orders,
-        now=database_time() if orders else None,
+        now=clock.shared() if orders else None,
     )
 
 

@@ -88,6 +88,6 @@ class Unavailable(Refusal):
 
     code = "unavailable"
 
-    def __init__(self, message: str, *, retry_after_s: int = 5) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, retry_after_s: int = 5, code: str | None = None) -> None:
+        super().__init__(message, code=code)
         self.retry_after_s = retry_after_s

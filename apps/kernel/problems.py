@@ -33,6 +33,7 @@ STATUS: dict[type[errors.Refusal], int] = {
     errors.TooMany: 429,
     errors.Unavailable: 503,
 }
+DISK_FULL = "53100"  # PostgreSQL's word for it
 PAGES = frozenset({400, 403, 404, 409, 412, 422, 429, 500, 503})
 
 
@@ -53,6 +54,9 @@ def as_refusal(error: BaseException) -> errors.Refusal | None:
             return errors.TooLarge("The request body is too large. Nothing was changed.")
         case drf.ParseError():
             return errors.Invalid("The request body cannot be read.", fields={"body": [str(error.detail)]})
+        case OperationalError() if getattr(error.__cause__, "sqlstate", "") == DISK_FULL:
+            message = "The disk of the database is full. Nothing was changed."
+            return errors.Unavailable(message, retry_after_s=30, code="disk_full")
         case OperationalError() | InterfaceError() | PoolTimeout():
             return errors.Unavailable("The database does not answer. Nothing was changed.")
     return None

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from errno import ENOSPC
 from pathlib import Path
 from uuid import UUID
 
@@ -83,10 +84,17 @@ class Spool:
             self._size = os.fstat(self._file).st_size
             # A torn line of before must not swallow this one.
             line = b"\n" + line if self._size else line
-        os.write(self._file, line + b"\n")
-        self._size += len(line) + 1
-        if sync:
-            os.fsync(self._file)
+        try:
+            written = os.write(self._file, line + b"\n")
+            if written <= len(line):  # a disk that is nearly full takes what it can, and says no error
+                raise OSError(ENOSPC, os.strerror(ENOSPC))
+            self._size += written
+            if sync:
+                os.fsync(self._file)
+        except OSError:
+            os.close(self._file)
+            self._file = None  # opened anew, the next line stands apart from what may be torn
+            raise
 
     def _rewrite(self) -> None:
         if self._file is not None:

@@ -225,3 +225,23 @@ def test_a_tail_that_stands_still_is_told_and_stops_nothing(client):
     response = client.get("/readyz")
     assert response.status_code == 200
     assert response.json()["failed"] == ["tail"]
+
+
+def _full(*_given, **_named):
+    """What PostgreSQL says where it cannot make a file longer."""
+    with connection.cursor() as cursor:
+        cursor.execute("DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/api/v1/sites/hall-a/robots/", "/sites/hall-a/robots/new/"])
+def test_a_write_that_the_disk_does_not_take_is_refused_and_says_why(site, admin, monkeypatch, path):
+    """Attack 9: at the API and on a page."""
+    monkeypatch.setattr("apps.fleet.projections.apply_payloads", _full)
+    browser = factories.client_of(admin)
+    browser.raise_request_exception = False
+    body = {"name": "arm-77", "kind": "arm"}
+    kind = {"content_type": "application/json"} if path.startswith("/api/") else {}
+    response = browser.post(path, body, **kind)
+    assert (response.status_code, response["Retry-After"]) == (503, "30")
+    assert b"The disk of the database is full. Nothing was changed." in response.content

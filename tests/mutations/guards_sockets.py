@@ -167,6 +167,13 @@ def _poll() -> None:
     hub.LOOK_EVERY_S = 3600.0
 
 
+@guard("valkey in readiness")
+def _readiness() -> None:
+    from console import probes
+
+    probes.valkey_parts = lambda: [probes.Part(name="valkey", vital=False)]
+
+
 @guard("leaving the hub")
 def _leaving() -> None:
     from apps.realtime.consumers.hub import Hub
@@ -247,6 +254,8 @@ CASES = [
     Mutation("bad frames", f"{_FRAMES}[1,000 junk frames]"),
     Mutation("state, not differences", f"{_FOLLOWING}test_a_thousand_events_while_slow_end_in_the_servers_state"),
     Mutation("poll of heads", f"{_HINTS}test_pages_stay_live_without_valkey"),
+    Mutation("poll of heads", f"{_HINTS}test_pages_follow_when_everything_in_valkey_goes"),
+    Mutation("valkey in readiness", f"{_HINTS}test_readiness_tells_that_valkey_is_away_and_that_it_is_back"),
     Mutation("hints in a thread of their own", f"{_HINTS}test_valkey_slows_no_act[hung]"),
     Mutation("deadline of a send", f"{_FAULTS}test_pages_that_never_read_are_dropped[short]"),
     Mutation("leaving the hub", f"{_FAULTS}test_pages_that_come_and_go_leave_nothing[short]"),

@@ -95,7 +95,7 @@ async def test_unsubscribe_ping_and_tick(world, web):
 
 
 async def test_a_thousand_events_while_slow_end_in_the_servers_state(world, web):
-    """The layer keeps a hundred messages; what a slow page shows in the end is still what the server has."""
+    """Attack 25: the layer keeps a hundred messages; what a slow page shows in the end is still what the server has."""
     site = await world.site()
     _, session = await world.person(site, Role.AUDITOR)
     topic = f"site.journal:{site.id}"

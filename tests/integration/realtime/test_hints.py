@@ -1,11 +1,14 @@
 """The channel layer carries hints and nothing else; without it pages are as live by the poll."""
 
 import asyncio
+import json
 import os
 import signal
 import time
+import urllib.request
 
 import pytest
+import redis
 from channels.layers import get_channel_layer
 
 from apps.accounts.events import site_stream
@@ -16,7 +19,7 @@ from console.embedded.valkey import Server
 from tests.engines import free_port
 from tests.served import follow, hear, page_of
 
-LIVE_WITHIN_S = 2.0
+LIVE_WITHIN_S, RESYNC_S = 2.0, 5.0
 
 
 @pytest.fixture
@@ -39,6 +42,7 @@ async def test_a_hint_says_stream_and_sequence_only(world):
 
 
 async def test_pages_stay_live_without_valkey(world, own_valkey):
+    """Attack 7: a page that is open, and one that is opened meanwhile."""
     web = world.serve("web", PILOTHOUSE_VALKEY_URL=own_valkey.url())
     site = await world.site()
     _, session = await world.person(site, Role.ADMIN)
@@ -54,6 +58,38 @@ async def test_pages_stay_live_without_valkey(world, own_valkey):
         async with page_of(web, session) as second:
             await follow(second, topic)
             assert (await hear(second, "fragments", "resync"))["position"] == 3
+
+
+async def test_pages_follow_when_everything_in_valkey_goes(world, own_valkey):
+    """Attack 6: whoever asked for hints is forgotten with everything else, and pages are level within five seconds."""
+    web = world.serve("web", PILOTHOUSE_VALKEY_URL=own_valkey.url())
+    site = await world.site()
+    _, session = await world.person(site, Role.ADMIN)
+    topic = f"site.people:{site.id}"
+    async with page_of(web, session) as socket:
+        await follow(socket, topic)
+        for position in (1, 2):
+            with redis.Redis.from_url(own_valkey.url(), socket_timeout=5) as client:
+                client.flushall()
+            await world.grow(site_stream(site.id), site.id)
+            assert (await hear(socket, "fragments", "resync", within=RESYNC_S))["position"] == position
+
+
+def _readiness(web):
+    with urllib.request.urlopen(f"{web.address}/readyz", timeout=10) as answer:
+        return json.load(answer)
+
+
+async def test_readiness_tells_that_valkey_is_away_and_that_it_is_back(world, own_valkey):
+    """Attack 7: degraded, not unavailable; and nobody has to be started again."""
+    web = world.serve("web", PILOTHOUSE_VALKEY_URL=own_valkey.url())
+    assert _readiness(web)["parts"]["valkey"] == "ok"
+    await asyncio.to_thread(own_valkey.stop)
+    told = await asyncio.to_thread(_readiness, web)
+    assert (told["status"], told["parts"]["valkey"]) == ("degraded", "does not answer")
+    await asyncio.to_thread(own_valkey.start)
+    assert (await asyncio.to_thread(_readiness, web))["parts"]["valkey"] == "ok"
+    assert web.process.poll() is None
 
 
 @pytest.mark.parametrize("hung", [False, True], ids=["gone", "hung"])

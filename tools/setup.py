@@ -105,8 +105,12 @@ def install(which: str) -> None:
         (STAMPS / name).unlink(missing_ok=True)
     # The locks are complete, so nothing is left to resolve.
     command = [str(PYTHON), "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", "--no-input"]
-    command += ["--progress-bar", "off"] + [word for file in files for word in ("-r", str(file))]
+    command += ["--progress-bar", "off", "--no-compile"] + [word for file in files for word in ("-r", str(file))]
     run(command, "Python packages", limit_s=PIP_LIMIT_S, count=("Collecting", "Requirement already"), of=wanted)
+    # Byte code for what every start imports; of the largest packages only a few files are ever used.
+    site = PYTHON.parent.parent / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    compiling = [str(PYTHON), "-m", "compileall", "-q", "-q", "-j", "2", "-x", r"/(torch|sympy|networkx|OpenGL)/", str(site)]
+    subprocess.run(compiling, check=False, timeout=PIP_LIMIT_S, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     # A lock made by one Python may miss what another patch release needs.
     run([str(PYTHON), "-m", "pip", "check", "--disable-pip-version-check"], "Python packages: what they need", limit_s=120)
     for name, digest in digests.items():

@@ -20,8 +20,9 @@ def main() -> int:
     """Write every lock; `--upgrade` takes newer releases. Returns the exit status."""
     upgrade = [word for word in sys.argv[1:] if word == "--upgrade"]
     compile_lock("web", upgrade)
-    for name in ("worker", "test"):
-        compile_lock(name, ["-c", "web.txt", *upgrade])
+    # torch needs a newer setuptools than a fresh virtual environment has; the resolver leaves that out unless told.
+    compile_lock("worker", ["-c", "web.txt", "--allow-unsafe", *upgrade])
+    compile_lock("test", ["-c", "web.txt", *upgrade])
     compile_lock("npm", upgrade)
     print("lock: package-lock.json", flush=True)
     sys.path.insert(0, str(ROOT))
@@ -58,7 +59,7 @@ def compile_lock(name: str, more: list[str]) -> None:
 
 def clean(text: str) -> str:
     """The lock without local version labels (`+cpu`): any build of that release will do. Nor the remark about pip itself."""
-    text = text.partition("\n# The following packages are considered")[0].rstrip("\n") + "\n"
+    text = re.sub(r"(?m)^# (The following packages are considered .*|pip|setuptools|wheel)\n?", "", text).rstrip("\n") + "\n"
     return re.sub(r"(?m)^([A-Za-z0-9._-]+==[^\s+;]+)\+\S+", r"\1", text)
 
 

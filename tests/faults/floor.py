@@ -30,8 +30,8 @@ def _environment() -> dict[str, str]:
 class Floor:
     """The console, its arms in a process that we kill ourselves, and people."""
 
-    def __init__(self, folder: Path, *, guard_off: str = "", **variables: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, guard_off: str = "", arms: int = ARMS, **variables: str) -> None:
+        self.folder, self.arms = folder, arms
         self.console = Deployment(folder / "data", GUARDED if guard_off else REAL)
         self.console.environment = variables | ({"PILOTHOUSE_TEST_GUARD_OFF": guard_off} if guard_off else {})
         self.record = folder / "arms.jsonl"
@@ -45,11 +45,11 @@ class Floor:
     def start(self) -> "Floor":
         """Start all of it, and wait until the arms are at their task."""
         self.console.start(within=180)
-        done = self.console.run("seed_fleet", "--robots", str(ARMS))
+        done = self.console.run("seed_fleet", "--robots", str(self.arms))
         assert done.returncode == 0, done.stdout + done.stderr
         self.people = json.loads(self.act("people"))
         self.start_bridge()
-        self.wait_for_episodes()
+        self.wait_for_episodes(self.arms)
         return self
 
     def stop(self) -> None:
@@ -69,7 +69,7 @@ class Floor:
     def start_bridge(self) -> None:
         """The arms' bridge, with the scripted expert so that nothing has to be trained."""
         given = ["--config", self.console.data / "secrets" / "arms.json", "--state", self.folder / "state"]
-        given += ["--weights", self.folder / "weights", "--expert", "--count", ARMS, "--seed", 7, "--attendant", 5]
+        given += ["--weights", self.folder / "weights", "--expert", "--count", self.arms, "--seed", 7, "--attendant", 5]
         given += ["--log", self.record]
         command = [sys.executable, "-m", "workers.edge.arms", *map(str, given)]
         with (self.folder / "bridge.log").open("ab") as log:

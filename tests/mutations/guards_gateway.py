@@ -157,6 +157,36 @@ def _first() -> None:
     stops.Stops.press = recorded_first
 
 
+@guard("stop without valkey")
+def _valkey() -> None:
+    """Tell every gateway by the channel layer first, as sockets of Channels do."""
+    from channels.layers import get_channel_layer
+
+    from apps.ingest.gateway import stops
+
+    press = stops.Stops.press
+
+    async def by_the_layer(self, pressed, viewer=None):
+        await get_channel_layer().group_send("stops", {"type": "stop", "stop": str(pressed.stop)})
+        return await press(self, pressed, viewer)
+
+    stops.Stops.press = by_the_layer
+
+
+@guard("changed since the last it took")
+def _since() -> None:
+    """A page is told what changed since the last beat, whether or not it took that."""
+    from apps.ingest.gateway import viewers
+
+    floor = viewers.Viewer._floor
+
+    def lately(self, watched):
+        watched.changed = max(watched.changed, self._live.stamp - 1 - viewers.FLOOR_EVERY)
+        return floor(self, watched)
+
+    viewers.Viewer._floor = lately
+
+
 @guard("spool of stops")
 def _spool() -> None:
     from apps.ingest.gateway.spool import Spool
@@ -253,6 +283,8 @@ CASES = [
     Mutation("orders by the shared clock", f"{_CLOCKS}test_a_web_process_whose_clock_is_an_hour_wrong[behind]"),
     Mutation("newest by sequence", f"{_CLOCKS}test_a_bridge_whose_clock_is_ten_minutes_ahead"),
     Mutation("sent before recorded", f"{_STOP}TestWithoutTheDatabase::test_stop_works_and_is_recorded_later"),
+    Mutation("stop without valkey", "tests/faults/test_gateway.py::test_stop_at_full_load_without_valkey[short]"),
+    Mutation("changed since the last it took", f"{_CONTROL}test_a_slow_page_ends_in_what_the_gateway_has"),
     Mutation("spool of stops", f"{_STOP}TestWithoutTheDatabase::test_a_killed_gateway_loses_no_stop"),
     Mutation("stops sent again", f"{_STOP}test_it_is_sent_again_until_the_robot_says_that_it_holds"),
     Mutation("stops sent again", f"{_STOP}test_what_was_cleared_is_told_to_who_still_holds"),

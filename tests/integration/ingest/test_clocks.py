@@ -82,10 +82,12 @@ async def test_a_web_process_whose_clock_is_an_hour_wrong(world, gateway, site, 
             return json.load(answer)
 
     async with bridge_of(world, gateway, site, robots) as bridge:
+        beating = asyncio.create_task(_beat(bridge))
         asked = await asyncio.to_thread(ask)
         heard = await bridge.hear(Order)
         assert str(heard.order) == asked["id"]
         assert time.time() * 1000 - 1000 < heard.valid_until_ms < time.time() * 1000 + 6000
+        beating.cancel()
 
 
 async def test_a_bridge_whose_clock_is_ten_minutes_ahead(world, gateway, site, robots):

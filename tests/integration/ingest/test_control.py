@@ -9,7 +9,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from apps.kernel.types import Role, system_actor
 from tests.factories import fleet
-from tests.integration.ingest.speaking import Page, bridge_of, page_at, page_of
+from tests.integration.ingest.speaking import Page, bridge_of, page_at, page_of, picture_of
 from tests.served import COOKIE
 from workers.protocol import StopNow
 
@@ -250,3 +250,35 @@ async def test_a_page_that_never_reads_costs_nothing(world, gateway, site):
         await looking.until(lambda page: len(page.rows) == 60)
         newest = max(row[1] for row in looking.rows.values())
         await looking.until(lambda page: all(row[1] == newest for row in page.rows.values()))
+
+
+async def test_a_slow_page_ends_in_what_the_gateway_has(world, gateway, site):
+    """Attack 25: a thousand states and pictures beyond what it takes; then no row of it stays behind."""
+    robots = await world.do(fleet.make_robots, site, 20)
+    _, session = await world.person(site, Role.VIEWER)
+    jpegs = [picture_of(9, number, size=(640, 480)) for number in range(5)]
+    rows, places = {}, {}
+
+    def take(frame):
+        said = json.loads(frame) if isinstance(frame, str) else {"op": "picture"}
+        if said["op"] == "floor":
+            rows.update({row[0]: row[1] for row in said["rows"]})
+        elif said["op"] == "subjects":
+            places.update({one["i"]: one["id"] for one in said["list"]})
+
+    async with bridge_of(world, gateway, site, robots) as bridge, page_at(gateway, session, max_queue=1) as socket:
+        watched = [{"subject": str(robot.id), "camera": "front", "fps": 10} for robot in robots[:3]]
+        await socket.send(json.dumps({"op": "watch", "site": str(site.id), "floor": True, "pictures": watched}))
+        last = {}
+        for count in range(1, 76):
+            moving = range(20) if count <= 40 else range(1)  # most say their last while the page is behind
+            last |= dict.fromkeys(moving, await bridge.states(*moving))
+            for number in range(3):
+                await bridge.picture(number, sequence=count, jpeg=jpegs[count % 5])
+            if count % 8 == 0:
+                take(await socket.recv())
+            await asyncio.sleep(0.04)
+        expected = {str(robots[number].id): sequence for number, sequence in last.items()}
+        async with asyncio.timeout(20):
+            while {name: rows.get(place) for place, name in places.items()} != expected:
+                take(await socket.recv())

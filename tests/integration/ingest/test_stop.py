@@ -198,9 +198,9 @@ async def test_a_stop_goes_out_where_the_disk_takes_nothing(world, site, robots,
     """Attack 9: it acts and is recorded; when there is room again it is spooled again."""
     here = world.serve("gateway", PILOTHOUSE_DATA=str(tmp_path))
     spool = tmp_path / "gateway" / "gateway" / "stops.jsonl"
-    spool.parent.mkdir(parents=True, exist_ok=True)
-    spool.symlink_to("/dev/full")
     async with bridge_of(world, here, site, robots) as bridge, page_of(world, here, site, Role.VIEWER) as page:
+        spool.parent.mkdir(parents=True, exist_ok=True)  # after the gateway looked at what an earlier one left
+        spool.symlink_to("/dev/full")
         stop = await page.stop(site, robots)
         assert (await bridge.hear(StopNow)).stop == stop
         await page.hear("stop", stop=stop, state="sent")

@@ -52,7 +52,7 @@ function step(by) {
 
 function open(event) {
   if (!event.target.matches("main tr, main [data-row]")) return;
-  const link = event.target.querySelector("a[href], summary, button");
+  const link = event.target.querySelector("a[href], summary, button:not([data-stop-subject])");
   if (!link) return;
   event.preventDefault();
   link.focus();

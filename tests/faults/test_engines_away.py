@@ -266,7 +266,7 @@ def test_the_disk_is_full(floor: Floor) -> None:
             stop = floor.press_stop(page)
             wait_for(lambda: floor.standing(stop) == ARMS, 5, "all arms say that they stand")
             print(f"all arms stood {time.monotonic() - began:.2f} s after")
-            looked = [reads(floor, path)[0] for path in ("robots/", "floor/", "journal/")]
+            looked = [reads(floor, path)[0] for path in ("robots/", "floor/", "episodes/")]
             print(f"pages are answered with {looked}, readiness {readiness(floor)}")
             assert set(looked) == {200}
         finally:

@@ -37,3 +37,11 @@ def test_a_trace_is_masked():
     said = json_formatter().format(record)
     assert "ValueError" in said
     assert SECRET not in said
+
+
+def test_what_a_terminal_or_a_page_would_obey_is_inert():
+    """Attack 39: colours, a line of its own and script in a line of the log."""
+    said = line("robot %s", "\x1b[2J\x1b]0;x\x07\r\n{\"event\": \"forged\"}\u202e\u2028<script>alert(1)</script>")
+    assert len(said.splitlines()) == 1
+    assert all(" " <= character <= "~" for character in said)
+    assert "forged" in json.loads(said)["event"]

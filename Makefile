@@ -4,7 +4,7 @@ SHELL := /bin/sh
 # Without byte code on disk every start compiles the tree, and every test run rewrites its libraries, anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test test-all lint fmt types arch vendor docs lock faults soak bench-base bench-core bench-smoke dump
+.PHONY: help setup demo run test test-all lint fmt types arch vendor docs lock guards faults soak bench-base bench-core bench-smoke dump
 
 PYTHON_FOUND = $$(PYTHON="$(PYTHON)" tools/find_python.sh)
 VENV := .venv/bin
@@ -33,12 +33,16 @@ demo: setup-demo ## Run the console with a demo site and twelve simulated arms; 
 run: setup-web ## Run the console without demo data (PORT=, DATA=, WITH=)
 	@$(RUN)
 
-test: setup ## Every test but the minutes-long faults, in under ten minutes
-	@$(PYTEST) -n $(JOBS) --dist worksteal -m "not faults" $(ARGS)
+test: setup ## Every test but guards and the minutes-long faults, in under ten minutes
+	@$(PYTEST) -n $(JOBS) --dist worksteal -m "not faults and not guards" $(ARGS)
 
-test-all: setup ## Every test, faults included
-	@$(PYTEST) -n $(JOBS) --dist worksteal -m "not faults" $(ARGS)
+test-all: setup ## Every test, guards and faults included
+	@$(PYTEST) -n $(JOBS) --dist worksteal -m "not faults and not guards" $(ARGS)
+	@$(PYTEST) -n $(JOBS) --dist worksteal -m guards $(ARGS)
 	@$(PYTEST) -m faults $(ARGS)
+
+guards: setup ## Each guard switched off once: its attack test must fail there
+	@$(PYTEST) -n $(JOBS) --dist worksteal -m guards $(ARGS)
 
 faults: setup ## Kills, floods and slow clients that take minutes
 	@$(PYTEST) -m faults $(ARGS)

@@ -14,7 +14,7 @@ class Mutation:
     guard: str
     test: str
     migrates: bool = False  # the guard is in a migration, so the database must be made without it
-    slow: bool = False  # takes most of a minute, so it runs with the faults
+    slow: bool = False  # takes most of a minute: worth knowing when one waits for it
 
 
 def load() -> list[Mutation]:

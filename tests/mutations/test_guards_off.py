@@ -65,14 +65,9 @@ def zygote() -> Iterator[Zygote]:
     found.stop()
 
 
+@pytest.mark.guards
 @pytest.mark.timeout(LIMIT_S + 60)
-@pytest.mark.parametrize(
-    "guard",
-    [
-        pytest.param(guard, marks=[pytest.mark.faults] if any(case.slow for case in cases) else [])
-        for guard, cases in BY_GUARD.items()
-    ],
-)
+@pytest.mark.parametrize("guard", BY_GUARD)
 def test_fails_without_its_guard(guard: str, zygote: Zygote) -> None:
     tests = list(dict.fromkeys(case.test for case in BY_GUARD[guard]))
     if any(case.migrates for case in BY_GUARD[guard]):

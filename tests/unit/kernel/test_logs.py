@@ -41,7 +41,7 @@ def test_a_trace_is_masked():
 
 def test_what_a_terminal_or_a_page_would_obey_is_inert():
     """Attack 39: colours, a line of its own and script in a line of the log."""
-    said = line("robot %s", "\x1b[2J\x1b]0;x\x07\r\n{\"event\": \"forged\"}\u202e\u2028<script>alert(1)</script>")
+    said = line("robot %s", '\x1b[2J\x1b]0;x\x07\r\n{"event": "forged"}\u202e\u2028<script>alert(1)</script>')
     assert len(said.splitlines()) == 1
     assert all(" " <= character <= "~" for character in said)
     assert "forged" in json.loads(said)["event"]

@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -60,6 +61,7 @@ class Bridge:
     late: int = 0
     rejected: list[str] = field(default_factory=list)
     facts: "deque[Fact]" = field(default_factory=deque)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
     fact_sequence: int = 0
     taken: int = 0
     beats: int = 0
@@ -96,7 +98,7 @@ class Bridge:
 
     async def _speak(self, socket: ClientConnection, ready: asyncio.Event, go: asyncio.Event, ends: list[float]) -> None:
         """Everything after the welcome, until all facts are taken."""
-        beside = [asyncio.create_task(part) for part in (self._hear(socket), self._beat(socket))]
+        beside = [asyncio.create_task(part) for part in (self._hear(socket), self._beat(socket), self._deliver(socket))]
         try:
             ready.set()
             await go.wait()
@@ -105,8 +107,7 @@ class Bridge:
             await asyncio.gather(*parts)
             deadline = time.monotonic() + FACTS_WITHIN_S
             while self.facts and time.monotonic() < deadline:
-                await self._offer(socket)
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(0.1)
         finally:
             for task in beside:
                 task.cancel()
@@ -152,7 +153,6 @@ class Bridge:
             number += 1
             self._keep(subject, EpisodeStarted(episode=episode, task="measure", driver="expert", seed=number))
             self._keep(subject, EpisodeEnded(episode=episode, outcome=Outcome.SUCCESS, steps=number))
-            await self._offer(socket)
             await asyncio.sleep(1.0)
 
     def _keep(self, subject: str, body: EpisodeStarted | EpisodeEnded) -> None:
@@ -160,9 +160,16 @@ class Bridge:
         at_ms = time.time_ns() // 1_000_000
         self.facts.append(Fact(sequence=self.fact_sequence, at_ms=at_ms, subject=subject, body=body))
 
-    async def _offer(self, socket: ClientConnection) -> None:
-        if self.facts:
+    async def _deliver(self, socket: ClientConnection) -> None:
+        """Facts in order, each message after the answer to the one before, or after five seconds without one."""
+        while True:
+            if not self.facts:
+                await asyncio.sleep(0.05)
+                continue
+            self.answered.clear()
             await socket.send(encode(Facts(boot=self.boot, facts=list(self.facts)[:MOST_FACTS])))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.answered.wait(), timeout=5.0)
 
     async def _beat(self, socket: ClientConnection) -> None:
         while True:
@@ -175,6 +182,7 @@ class Bridge:
             message = decode_from_gateway(frame)
             if isinstance(message, FactsTaken):
                 self.taken = max(self.taken, message.sequence)
+                self.answered.set()
                 while self.facts and self.facts[0].sequence <= message.sequence:
                     self.facts.popleft()
             elif isinstance(message, Rejected) and len(self.rejected) < 5:

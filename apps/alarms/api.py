@@ -31,6 +31,7 @@ class AlarmDetail(Endpoint):
     @extend_schema(responses=AlarmRow, operation_id="get_alarm")
     def get(self, request: Request, site_slug: str, alarm_id: UUID) -> Response:
         """One alarm."""
+        only(request)
         found = selectors.get_alarm(self.site.id, alarm_id)
         return row(AlarmRow, found, version=found.alarm.version)
 

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from apps.control import selectors, services
 from apps.control.serializers import PolicyChange, PolicyRow, StopPage, StopRow
 from apps.kernel.access import access
-from apps.kernel.api import Endpoint, row, rows
+from apps.kernel.api import Endpoint, only, row, rows
 from apps.kernel.serializers import Nothing
 
 
@@ -30,6 +30,7 @@ class StopDetail(Endpoint):
     @extend_schema(responses=StopRow, operation_id="get_stop")
     def get(self, request: Request, site_slug: str, stop_id: UUID) -> Response:
         """One Stop, and what each subject said of it."""
+        only(request)
         return row(StopRow, selectors.get_stop(self.site.id, stop_id))
 
 
@@ -75,6 +76,7 @@ class StopPolicyDetail(Endpoint):
     @extend_schema(responses=PolicyRow, operation_id="get_stop_policy")
     def get(self, request: Request, site_slug: str) -> Response:
         """By two people, or by one where all is simulated."""
+        only(request)
         found = selectors.policy_of(self.site.id)
         return row(PolicyRow, found, version=found.version)
 

@@ -8,6 +8,9 @@ from playwright.sync_api import Page, expect
 from tests.browser import audit
 from tests.browser.arms import Arms
 
+# Arms, bridge, gateway, web and browser beside each other take minutes.
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+
 NewPage = Callable[..., Page]
 STOPS, ALARMS = "/sites/hall-b/stops/", "/sites/hall-b/alarms/"
 HOLD_MS = 2300

@@ -198,7 +198,7 @@ def test_a_session_ended_elsewhere_says_so_within_two_seconds(new_page: NewPage)
     there.goto("/account/sessions/")
     there.get_by_text("Sign out all others").click()
     there.get_by_role("button", name="Sign them out").click()
-    expect(here.get_by_role("alert")).to_contain_text("Signed out", timeout=2500)
+    expect(here.locator("#session-ended")).to_contain_text("Signed out", timeout=2500)
 
 
 def test_a_refused_act_is_explained_where_it_was_tried(new_page: NewPage) -> None:

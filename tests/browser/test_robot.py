@@ -10,7 +10,8 @@ from tests.browser import audit
 from tests.browser.arms import Arms
 from tests.browser.test_floor import LONG_S, WATCH_S, figure
 
-pytestmark = pytest.mark.timeout(300)  # arms, bridge, gateway, web and browser beside each other
+# Arms, bridge, gateway, web and browser beside each other take minutes.
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 NewPage = Callable[..., Page]
 NUMBERS = """() => [...document.querySelectorAll("[data-channel]")].map((row) => [
     row.dataset.channel,

@@ -13,7 +13,8 @@ from tests.browser import audit
 from tests.browser.arms import Arms
 from tests.browser.server import Console
 
-pytestmark = pytest.mark.timeout(300)  # arms, bridge, gateway, web and browser beside each other
+# Arms, bridge, gateway, web and browser beside each other take minutes.
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 NewPage = Callable[..., Page]
 FLOOR = "/sites/hall-b/floor/"
 STOPS = "/sites/hall-b/stops/"

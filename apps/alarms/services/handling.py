@@ -85,6 +85,8 @@ def _handle(
     """The steps that all acts on one alarm share, under the lock of the site's alarms."""
     asked = {"site_id": site_id, "alarm_id": alarm_id} | request
     with operation(actor, verb, key=idempotency_key, request=asked) as act:
+        if not Alarm.objects.filter(id=alarm_id, site_id=site_id).exists():  # before anything is locked, or made to be locked
+            raise NotFound("There is nothing here.")
         act.lock(events.site_stream(site_id))
         require(actor, verb, SubjectRef("site", site_id, site_id=site_id))
         row = Alarm.objects.filter(id=alarm_id, site_id=site_id).first()

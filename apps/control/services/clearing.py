@@ -80,6 +80,8 @@ def drop_expired_clears(*, actor: Actor) -> int:
 
 def _locked(act: Operation, site_id: UUID, stop_id: UUID, verb: str) -> Stop:
     """One Stop of the site, under the lock of the site's Stops, after asking whether the actor may."""
+    if not Stop.objects.filter(id=stop_id, site_id=site_id).exists():  # before anything is locked, or made to be locked
+        raise NotFound("There is nothing here.")
     act.lock(events.site_stream(site_id))
     require(act.actor, verb, SubjectRef("site", site_id, site_id=site_id))
     row = Stop.objects.select_related("site").filter(id=stop_id, site_id=site_id).first()

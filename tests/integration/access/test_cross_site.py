@@ -66,6 +66,10 @@ FORGERIES = {
 }
 
 
+# An admin may not do these at all, so that a 403 says nothing of where they come from.
+BY_OTHERS = {("DELETE", "api:stop_clear"), ("POST", "api:stop_clears"), ("POST", "api:robot_reset")}
+
+
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forged_writes_are_refused_everywhere(world: World, forgery: str) -> None:
     browser, wrong = _browser(world), []
@@ -81,6 +85,8 @@ def test_the_console_s_own_requests_pass(world: World) -> None:
     browser = _browser(world)
     for route, method in _writes():
         if not route.name.startswith("api:"):
+            continue
+        if (method, route.name) in BY_OTHERS:
             continue
         called = _ours(world, browser, route, method)
         assert called.outcome != 403, f"{method} {called.path}"

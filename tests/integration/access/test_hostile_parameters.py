@@ -58,9 +58,14 @@ def statements() -> Iterator[list[str]]:
         yield sent
 
 
+def _reader(world: World, one: Any) -> Any:
+    """Somebody who may read it: what proves the journal is for auditors."""
+    return world.cast["auditor" if one.id in {"export_events", "get_seal"} else "admin"]
+
+
 @pytest.mark.parametrize("one", READS, ids=lambda one: one.id)
 def test_the_api_refuses_names_it_does_not_declare(world: World, one: Any, caplog: pytest.LogCaptureFixture) -> None:
-    admin = world.cast["admin"]
+    admin = _reader(world, one)
     path = one.address(world, admin)
     for name in NAMES:
         with statements() as sent:
@@ -74,7 +79,7 @@ def test_the_api_refuses_names_it_does_not_declare(world: World, one: Any, caplo
 
 @pytest.mark.parametrize("one", [one for one in READS if one.query], ids=lambda one: one.id)
 def test_the_api_never_puts_a_value_into_a_statement(world: World, one: Any, caplog: pytest.LogCaptureFixture) -> None:
-    admin = world.cast["admin"]
+    admin = _reader(world, one)
     path = one.address(world, admin)
     for name in one.query:
         for value in VALUES:

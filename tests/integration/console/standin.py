@@ -21,6 +21,12 @@ if os.environ.get("PILOTHOUSE_STANDIN_BROKEN") and __name__ != "__main__":
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
     """Answers 200 with its process id and the client's address; /hang blocks the process."""
+    if scope["type"] == "lifespan":
+        while True:
+            kind = (await receive())["type"]
+            await send({"type": f"{kind}.complete"})
+            if kind == "lifespan.shutdown":
+                return
     if scope["path"] == "/hang":
         while True:
             os.sched_yield()

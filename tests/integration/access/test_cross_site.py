@@ -66,7 +66,7 @@ FORGERIES = {
 }
 
 
-# An admin, or an admin of a site with real machines, may not do these at all, so that a 403 says nothing of where they come from.
+# An admin of a site with real machines may not do these at all, so that a 403 says nothing of where they come from.
 BY_OTHERS = {
     ("DELETE", "api:stop_clear"),
     ("POST", "api:stop_clears"),

@@ -21,6 +21,7 @@ def test_every_page_template_is_visited() -> None:
     assert page_templates() <= shown, "add the page to tests/browser/pages.py"
 
 
+@pytest.mark.timeout(400)  # every page, in both themes, at three widths
 @pytest.mark.parametrize("who", WHOS)
 def test_axe_finds_nothing_and_pages_fit_a_desk_and_a_phone(new_page: NewPage, console: Console, who: str | None) -> None:
     page = new_page(who)

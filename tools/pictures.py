@@ -139,7 +139,7 @@ def _with_palette(picture: bytes) -> bytes:
     """
     drawn = Image.open(BytesIO(picture)).convert("RGB")
     counted = sorted(drawn.getcolors(drawn.width * drawn.height) or [], reverse=True)
-    exact = [part for _, colour in counted[:EXACT] for part in colour]  # type: ignore[union-attr]
+    exact = [part for _, colour in counted[:EXACT] for part in colour]  # type: ignore[attr-defined]
     spread = drawn.quantize(256 - EXACT, Image.Quantize.MAXCOVERAGE).getpalette() or []
     palette = Image.new("P", (1, 1))
     palette.putpalette((exact + spread + [0] * 768)[:768])

@@ -58,7 +58,7 @@ class Deployment:
 
     def _end(self) -> None:
         if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
+            self.process.send_signal(signal.SIGTERM)  # one that was started in the background ignores SIGINT
             try:
                 self.process.wait(timeout=30)
             except subprocess.TimeoutExpired:

@@ -31,5 +31,5 @@ def measure(bench: Bench) -> Iterator[Figure]:
     yield Figure("floor: page, compressed by gzip", len(gzip.compress(page, 6)) / 1000, "kB", 200)
     yield Figure("floor: page, not compressed", len(page) / 1000, "kB")
     with browser(f"{stage.url}{path}", headers) as opened:
-        opened.wait(3)
+        opened.wait(bench.pick(3, 0.5))
         yield Figure("floor: all of a first visit, compressed", opened.transferred() / 1000, "kB", 200)

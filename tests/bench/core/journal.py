@@ -23,7 +23,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
         seconds = bench.pick(20, 1)
         ways = (("fast", 1500.0), ("ordinary", None), ("batch", 5000.0))
         for way, goal in ways[:1] if bench.is_smoke else ways:
-            yield from _written(ground, way, seconds, goal)
+            yield from _written(ground, way, seconds, goal, writers=int(bench.pick(WRITERS, 2)))
         million = int(bench.pick(1_000_000, 4_000))
         yield from _seeded(ground, million, parts=2, named="1 M" if million == 1_000_000 else f"{million}")
         yield from _verified(ground)
@@ -34,22 +34,22 @@ def measure(bench: Bench) -> Iterator[Figure]:
             yield Figure("journal: cost of an event at 10 M / at 1 M", large / small, "ratio", 1.25)
 
 
-def _written(ground: Ground, way: str, seconds: float, goal: float | None) -> Iterator[Figure]:
-    """Eight writers at once, each on a stream of its own."""
-    rate, used, p99, lag = _write(ground, way, seconds)
+def _written(ground: Ground, way: str, seconds: float, goal: float | None, *, writers: int) -> Iterator[Figure]:
+    """Several writers at once, each on a stream of its own."""
+    rate, used, p99, lag = _write(ground, way, seconds, writers)
     named = {"fast": "one a transaction, one statement", "ordinary": "one a transaction, ORM", "batch": "ten a transaction"}[
         way
     ]
-    yield Figure(f"journal: {WRITERS} writers, {named}", rate, "events/s", goal, at_least=True)
+    yield Figure(f"journal: {writers} writers, {named}", rate, "events/s", goal, at_least=True)
     yield Figure(f"journal: {named}, slowest p99 of a writer", p99, "ms")
     yield Figure(f"journal: {named}, tail lag at most", lag, "s", 2.0)
     for part, cpu in used.items():
         yield Figure(f"journal: {named}, CPU of {part}", cpu / seconds, "cores")
 
 
-def _write(ground: Ground, way: str, seconds: float) -> tuple[float, dict[str, float], float, float]:
+def _write(ground: Ground, way: str, seconds: float, writers: int = WRITERS) -> tuple[float, dict[str, float], float, float]:
     """Events a second, processor seconds by part, the worst p99 of a writer in ms, the largest lag seen in s."""
-    running = [ground.start(_WRITERS, {"seconds": seconds, "number": number, "way": way}) for number in range(WRITERS)]
+    running = [ground.start(_WRITERS, {"seconds": seconds, "number": number, "way": way}) for number in range(writers)]
     for process in running:
         if process.stdout is None or process.stdout.readline() != "ready\n":
             raise RuntimeError("a writer did not start")

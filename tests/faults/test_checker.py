@@ -134,8 +134,7 @@ async def _course(world, gateway, folder) -> Discs:
         await until(lambda: len(facts_of("fleet.episode_ended")) >= ended + 2)
         await discs.end(signal.SIGKILL)
         discs.start("--facts-each", "1000000")
-        await until(lambda: len(discs.heard("welcome")) == 3 and len({one["boot"] for one in discs.kept()}) == 3)
-        await until(lambda: discs.waits() == 0)
+        await until(lambda: discs.settled(runs=3))
     finally:
         await discs.end()
     return discs

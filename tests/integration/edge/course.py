@@ -86,6 +86,16 @@ class Discs:
             taken |= {one["boot"]: max(one["sequence"], taken.get(one["boot"], 0)) for one in welcome["resume"]}
         return sum(one["sequence"] > taken.get(one["boot"], 0) for one in self.kept())
 
+    def settled(self, runs: int) -> bool:
+        """It was started so many times, tells nothing any more (no disc has told a fact but its beginning since the last
+        start), and all of it is acknowledged: only then do its record and the journal stand still."""
+        said = [line["message"] for line in self.lines() if line["what"] == "said"]
+        boots = list(dict.fromkeys(one["boot"] for one in said if one["op"] == "hello"))
+        if len(boots) < runs:
+            return False
+        begun = {one["subject"] for one in self.kept("episode_started") if one["boot"] == boots[-1]}
+        return len(begun) == len(json.loads(self.config.read_text())["subjects"]) and self.waits() == 0
+
 
 async def until(met, within=20.0):
     """Wait until something is so, asked in a thread of its own."""

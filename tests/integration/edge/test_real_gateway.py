@@ -69,8 +69,7 @@ async def test_two_bridges_claim_one_robot_and_one_of_them_has_it(world, site, b
     await second.end()
     first.start("--facts-each", "1000000")
     second.start("--facts-each", "1000000")
-    await until(lambda: len(first.heard("welcome")) == len(second.heard("welcome")) == 2)
-    await until(lambda: first.waits() == second.waits() == 0)
+    await until(lambda: first.settled(runs=2) and second.settled(runs=2))
     ended = await world.do(facts_of, "fleet.episode_ended")
     assert {fact["bridge_id"] for fact in ended if fact["robot_id"] in ours} == {holder}
     assert await judged(world, tmp_path, first.record, second.record) == []
@@ -124,8 +123,7 @@ async def test_no_fact_is_lost_or_doubled_when_gateway_and_bridge_are_killed(wor
             gateway = world.serve("gateway", port=gateway.port)
         await discs.end(signal.SIGKILL)
         discs.start("--facts-each", "1000000")
-        welcomes = len(discs.heard("welcome"))
-        await until(lambda: len(discs.heard("welcome")) > welcomes and discs.waits() == 0, within=60)
+        await until(lambda: discs.settled(runs=3), within=60)
     finally:
         await discs.end(signal.SIGKILL)
     assert len(discs.kept()) > 100

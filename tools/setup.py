@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,10 +112,24 @@ def install(which: str) -> None:
     site = PYTHON.parent.parent / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
     compiling = [str(PYTHON), "-m", "compileall", "-q", "-q", "-j", "2", "-x", r"/(torch|sympy|networkx|OpenGL)/", str(site)]
     subprocess.run(compiling, check=False, timeout=PIP_LIMIT_S, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    complete_torch(files)
     # A lock made by one Python may miss what another patch release needs.
     run([str(PYTHON), "-m", "pip", "check", "--disable-pip-version-check"], "Python packages: what they need", limit_s=120)
     for name, digest in digests.items():
         write_stamp(name, digest)
+
+
+def complete_torch(files: list[Path]) -> None:
+    """Fetch the libraries of a build of torch for GPUs, where pip found that one: no lock names them, nothing loads without."""
+    checking = [str(PYTHON), "-m", "pip", "check", "--disable-pip-version-check"]
+    checked = subprocess.run(checking, capture_output=True, text=True, check=False, timeout=120)
+    found = re.search(r"^torch (\S+) requires \S+, which is not installed", checked.stdout, re.MULTILINE)
+    if not found:
+        return
+    say("torch here is the build for GPUs: fetching its libraries, some gigabytes (a build for CPUs needs none)")
+    command = [str(PYTHON), "-m", "pip", "install", f"torch=={found[1]}", "--disable-pip-version-check", "--no-input"]
+    command += ["--progress-bar", "off", "--no-compile"] + [word for file in files for word in ("-c", str(file))]
+    run(command, "libraries of torch", limit_s=2 * PIP_LIMIT_S)
 
 
 def install_front_end() -> None:

@@ -39,13 +39,14 @@ test: setup ## Every test but guards and the minutes-long faults, in under ten m
 test-all: setup ## Every test, guards and faults included
 	@$(PYTEST) -n $(JOBS) --dist worksteal -m "not faults and not guards" $(ARGS)
 	@$(PYTEST) -n $(JOBS) --dist worksteal -m guards $(ARGS)
-	@$(PYTEST) -m faults $(ARGS)
+	@$(MAKE) faults ARGS="$(ARGS)"
 
 guards: setup ## Each guard switched off once: its attack test must fail there
 	@$(PYTEST) -n $(JOBS) --dist worksteal -m guards $(ARGS)
 
-faults: setup ## Kills, floods and slow clients that take minutes
-	@$(PYTEST) -m faults $(ARGS)
+faults: setup ## Kills, floods and slow clients that take minutes: two files at a time, then what has to have the machine for itself
+	@$(PYTEST) -n 2 --dist loadfile -m "faults and not alone" $(ARGS)
+	@$(PYTEST) -m "faults and alone" $(ARGS)
 
 soak: setup ## Twenty minutes of steady load, watching memory, connections and file handles
 	@$(VENV)/python -m tests.bench.soak $(ARGS)

@@ -13,7 +13,7 @@ from tests.faults.floor import Floor
 from tests.faults.traffic import Discs, Writers
 from tests.integration.console.deployment import wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.faults, pytest.mark.alone, pytest.mark.timeout(900)]
 ARMS, TIMES = 12, 9  # a hundred and eight arms stop
 LATE_MS = 250
 

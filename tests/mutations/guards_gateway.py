@@ -55,6 +55,20 @@ def _stop() -> None:
     stops._require = lambda actor, site_id: None
 
 
+@guard("a posted stop from memory")
+def _posted() -> None:
+    """Whoever posts is looked up first, whatever is known of them already."""
+    from apps.ingest.gateway import posts
+
+    actor = posts._actor
+
+    async def looked_up(here, key):
+        await posts.ask(posts.people.admit, key)
+        return await actor(here, key)
+
+    posts._actor = looked_up
+
+
 @guard("watch over open pages")
 def _pages() -> None:
     from apps.ingest.gateway.reconcile import Reconciler
@@ -271,6 +285,7 @@ CASES = [
     Mutation("right to a floor", f"{_CONTROL}test_another_sites_floor_does_not_exist"),
     Mutation("subjects of one site", f"{_CONTROL}test_another_sites_floor_does_not_exist"),
     Mutation("subjects of one site", f"{_STOP}test_every_role_of_the_site_stops_and_nobody_else[viewer]"),
+    Mutation("a posted stop from memory", f"{_STOP}TestWithoutTheDatabase::test_stop_works_and_is_recorded_later"),
     Mutation("right to stop", f"{_STOP}test_every_role_of_the_site_stops_and_nobody_else[viewer]"),
     Mutation("watch over open pages", f"{_CLOSES}[_sign_out-4401]"),
     Mutation("roles of open pages", f"{_CLOSES}[_remove_role-4403]"),

@@ -81,14 +81,12 @@ def _is_json(scope: Scope) -> bool:
 
 
 async def _actor(here: Gateway, key: str) -> Actor | None:
-    """Who presses. Without the database, a session that has a socket open here is known from that."""
-    try:
-        admitted = await ask(people.admit, key) if key else None
-    except Unavailable:
-        known = next((one.actor for one in here.operators if one.session_key == key), None)
-        if known is None:
-            raise
+    """Who presses. A session with a socket open here is known from that, whose rights are looked at all the time: a Stop does
+    not wait for a database then. Raises Unavailable for another one, where the database does not answer."""
+    known = next((one.actor for one in here.operators if one.session_key == key), None) if key else None
+    if known is not None:
         return known
+    admitted = await ask(people.admit, key) if key else None
     if admitted is None:
         return None
     return Actor(ActorKind.PERSON, admitted.person_id, admitted.name, admitted.standing.roles)

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,7 +39,10 @@ def main() -> int:
         environment = {**os.environ, **addresses, "PILOTHOUSE_DATABASE_URL": addresses[OWNER]}
         environment["DJANGO_SETTINGS_MODULE"] = "console.settings.embedded"
         _manage(environment, "migrate", "--noinput", "--verbosity", "0")
-        _manage(environment, "seed", "--demo")
+        with tempfile.TemporaryDirectory() as data:  # secrets that the seed makes go with it
+            environment["PILOTHOUSE_DATA"] = data
+            for words in (("seed", "--demo"), ("seed_fleet",), ("journal", "seal")):
+                _manage(environment, *words)
         packed = gzip.compress(_dump(addresses[OWNER]), 9, mtime=0)
     finally:
         engines.stop()

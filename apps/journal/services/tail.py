@@ -33,8 +33,8 @@ _log = structlog.get_logger(__name__)
 def catch_up(*, seal: SealFolder | None = None) -> int:
     """Number all that has committed and bring every reaction up to it, on this thread's connection; how many were new.
 
-    For tests and commands. With a folder it is sealed, too. Raises RuntimeError while a tail process runs, which does all
-    this by itself, SealFault where the journal is not what was sealed.
+    What reactions write is numbered, too. For tests and commands. With a folder it is sealed. Raises RuntimeError while a tail
+    process runs, which does all this by itself, SealFault where the journal is not what was sealed.
     """
     connection.ensure_connection()
     if not _take_lock(connection.connection):
@@ -42,17 +42,25 @@ def catch_up(*, seal: SealFolder | None = None) -> int:
     try:
         sequencer, reactor, numbered = Sequencer(connection.connection), Reactor(), 0
         sequencer.load()
-        while found := len(sequencer.step()):
-            numbered += found
-        if seal is not None:
-            sealer = Sealer(connection.connection, seal)
-            sealer.load(sequencer.number)
-            sealer.seal()
-        while reactor.run():
-            pass
+        is_first = True
+        while (found := _all_steps(sequencer)) or is_first:
+            numbered, is_first = numbered + found, False
+            if seal is not None:
+                sealer = Sealer(connection.connection, seal)
+                sealer.load(sequencer.number)
+                sealer.seal()
+            while reactor.run():
+                pass
         return numbered
     finally:
         _give_lock(connection.connection)
+
+
+def _all_steps(sequencer: Sequencer) -> int:
+    numbered = 0
+    while found := len(sequencer.step()):
+        numbered += found
+    return numbered
 
 
 def seal_now(seal: SealFolder, *, within_s: float) -> str | None:

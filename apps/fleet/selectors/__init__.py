@@ -10,7 +10,7 @@ from apps.fleet.selectors.bridges import (
     subjects_of_site,
 )
 from apps.fleet.selectors.episodes import EPISODES, episode_of_site, episodes_page
-from apps.fleet.selectors.figures import count_robots, newest_episodes
+from apps.fleet.selectors.figures import EpisodesSeen, count_robots, newest_episodes
 from apps.fleet.selectors.floor import floor_page
 from apps.fleet.selectors.robots import (
     ROBOTS,
@@ -25,6 +25,7 @@ from apps.fleet.selectors.robots import (
 __all__ = [
     "EPISODES",
     "ROBOTS",
+    "EpisodesSeen",
     "bridge_epochs",
     "bridges_of",
     "connected_to",

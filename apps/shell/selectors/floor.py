@@ -20,7 +20,7 @@ def floor_view(site: Any) -> FloorView:
         is_marks=len(robots) > MOST_TILES,
         all_simulated=all(robot.is_simulated for robot in robots),
         robots_url=robots_url(site.slug),
-        episodes=fleet.newest_episodes(site.id),
+        episodes=fleet.newest_episodes(site.id) if robots else fleet.EpisodesSeen((), ()),
     )
 
 

@@ -59,7 +59,13 @@ def test_a_lost_bridge_is_seen_on_every_page_and_acknowledged_by_a_key(new_page:
     page, other = new_page("operator"), new_page("viewer")
     page.goto(ALARMS)
     other.goto("/sites/hall-b/robots/")
-    expect(page.locator("#alarm-strip")).not_to_contain_text("Bridge lost")
+    strip = page.locator("#alarm-strip")
+    for _ in range(5):  # other tests in the same console end their arms, too: what is gone waits to be acknowledged
+        if "Bridge lost" in strip.inner_text():
+            before = strip.inner_text()
+            page.keyboard.press("a")
+            expect(strip).not_to_have_text(before, timeout=SOON_MS)
+    expect(strip).not_to_contain_text("Bridge lost")
     arms.stop()
     for one in (page, other):
         expect(one.locator("#alarm-strip")).to_contain_text("Bridge lost", timeout=SOON_MS)

@@ -45,8 +45,8 @@ guards: setup ## Each guard switched off once: its attack test must fail there
 	@$(PYTEST) -n $(JOBS) --dist worksteal -m guards $(ARGS)
 
 faults: setup ## Kills, floods and slow clients that take minutes: two files at a time, then what has to have the machine for itself
-	@$(PYTEST) -n 2 --dist loadfile -m "faults and not alone" tests/faults/test_sockets.py tests $(ARGS)
-	@$(PYTEST) -m "faults and alone" $(ARGS)
+	@$(PYTEST) -n 2 --dist loadfile -m "faults and not alone" tests/faults/test_sockets.py tests $(ARGS); first=$$?; \
+	$(PYTEST) -m "faults and alone" $(ARGS) && exit $$first
 
 soak: setup ## Twenty minutes of steady load, watching memory, connections and file handles
 	@$(VENV)/python -m tests.bench.soak $(ARGS)

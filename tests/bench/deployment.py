@@ -17,7 +17,7 @@ import psutil
 import psycopg
 
 from tests.bench.client import KeepAlive
-from tests.engines import free_port
+from tests.integration.console.deployment import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 START_WITHIN_S = 120
@@ -33,7 +33,7 @@ class Deployment:
         self.words = words
         self.folder = Path(tempfile.mkdtemp(prefix="pilothouse-bench-"))
         self.data = self.folder / "data"
-        self.port = free_port()
+        self.port = free_ports()  # its own, and those after it
         self.started_s = 0.0
         self.process: subprocess.Popen[bytes] | None = None
 

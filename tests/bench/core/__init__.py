@@ -51,7 +51,7 @@ class Bench:
             yield self.stage()
             return
         self.leave()
-        with Deployment() as demo:
+        with Deployment(("--demo",)) as demo:
             yield demo
 
     def leave(self) -> None:

@@ -90,7 +90,8 @@ def _verified(ground: Ground) -> Iterator[Figure]:
     found = json.loads(text)
     yield Figure("journal: events verified", found["events"], "events")
     yield Figure("journal: faults found", len(found["faults"]) + code, "faults", 0)
-    yield Figure("journal: everything verified, start of the command included", taken, "s", 30)
+    yield Figure("journal: everything verified, start of the command included", taken, "s")
+    yield Figure("journal: a million verified, at that rate", taken * min(1.0, 1e6 / found["events"]), "s", 30)
     yield Figure("journal: verified a second", found["events"] / taken, "events/s")
 
 

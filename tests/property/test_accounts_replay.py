@@ -172,7 +172,9 @@ def grant_twice(world, who, whom, which):
 
 
 def begin():
-    sites = [services.create_site(actor=CONSOLE, slug=f"replayed-{n}", name=f"Site {n}", is_simulated=bool(n)) for n in range(2)]
+    sites = [
+        services.create_site(actor=CONSOLE, slug=f"replayed-{n}", name=f"Site {n}", is_simulated=bool(n)) for n in range(2)
+    ]
     people = [services.create_person(actor=CONSOLE, email=f"p{n}@example.test", name=f"P {n}") for n in range(4)]
     for site in sites:
         for person, role in zip(people, (Role.ADMIN, Role.ADMIN, Role.VIEWER, Role.REVIEWER), strict=True):

@@ -69,6 +69,23 @@ def _posted() -> None:
     posts._actor = looked_up
 
 
+@guard("a stop that cannot be recorded alone")
+def _bad_stop() -> None:
+    """Whatever recording one Stop meets ends the recording of all."""
+    from apps.ingest.gateway import stops
+    from apps.kernel.errors import Unavailable
+
+    stops.Exception = Unavailable
+
+
+@guard("the word of the newest boot")
+def _newest_boot() -> None:
+    """What an earlier boot said of Stops counts for the next one, too."""
+    from apps.ingest.gateway.live import Subject
+
+    Subject.latched = property(lambda self: self.report.latched if self.report is not None else ())
+
+
 @guard("watch over open pages")
 def _pages() -> None:
     from apps.ingest.gateway.reconcile import Reconciler
@@ -112,7 +129,7 @@ def _hello() -> None:
 def _finite() -> None:
     from apps.ingest.gateway import samples
 
-    samples.isfinite = lambda value: True
+    samples._unsound = lambda values: ""
 
 
 @guard("order of states")
@@ -286,6 +303,8 @@ CASES = [
     Mutation("subjects of one site", f"{_CONTROL}test_another_sites_floor_does_not_exist"),
     Mutation("subjects of one site", f"{_STOP}test_every_role_of_the_site_stops_and_nobody_else[viewer]"),
     Mutation("a posted stop from memory", f"{_STOP}TestWithoutTheDatabase::test_stop_works_and_is_recorded_later"),
+    Mutation("a stop that cannot be recorded alone", f"{_STOP}test_one_that_cannot_be_recorded_keeps_no_other_from_it"),
+    Mutation("the word of the newest boot", f"{_STOP}test_a_bridge_that_begins_anew_is_told_whatever_it_said_before"),
     Mutation("right to stop", f"{_STOP}test_every_role_of_the_site_stops_and_nobody_else[viewer]"),
     Mutation("watch over open pages", f"{_CLOSES}[_sign_out-4401]"),
     Mutation("roles of open pages", f"{_CLOSES}[_remove_role-4403]"),

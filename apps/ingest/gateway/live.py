@@ -71,6 +71,7 @@ class Subject:
         "received_ms",
         "ref",
         "report",
+        "report_boot",
         "report_device_ms",
         "report_received_ms",
         "report_sequence",
@@ -94,6 +95,7 @@ class Subject:
         self.width, self.headline = 0, ()  # type: tuple[int, tuple[int, ...]]
         self.source: object | None = None
         self.boot: UUID | None = None
+        self.report_boot: UUID | None = None
         self.link = LOST
         self.offset_ms: float | None = None
         self.sequence, self.device_ms, self.received_ms = -1, 0, 0
@@ -109,7 +111,8 @@ class Subject:
     @property
     def latched(self) -> Sequence[UUID]:
         """The Stops that the subject itself says are in effect."""
-        return self.report.latched if self.report is not None else ()
+        is_newest = self.report is not None and self.report_boot == self.boot
+        return self.report.latched if self.report is not None and is_newest else ()
 
 
 @dataclass(eq=False)
@@ -205,6 +208,7 @@ class Live:
         before = subject.report
         subject.report, subject.report_sequence = report, report.sequence
         subject.report_device_ms, subject.report_received_ms = report.at_ms, received_ms
+        subject.report_boot = subject.boot
         subject.heard = self.stamp
         if before is None or _said(before) != _said(report):
             self.told(subject)

@@ -12,7 +12,7 @@ from apps.ingest.gateway.database import ask
 from apps.ingest.gateway.live import wall_ms
 from apps.ingest.gateway.running import Gateway, gateway
 from apps.ingest.gateway.stops import authorised
-from apps.ingest.types import MOST_STOPPED, PressStop
+from apps.ingest.types import MOST_STOPPED, Milliseconds, PressStop
 from apps.kernel import origins
 from apps.kernel.errors import NotAllowed, NotFound, Refusal, Unavailable
 from apps.kernel.limits import TokenBucket
@@ -29,7 +29,7 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     stop: UUID
     site: UUID
     subjects: list[UUID] | None = None
-    pressed_at_ms: int = 0
+    pressed_at_ms: Milliseconds = 0
 
 
 _DECODER = msgspec.json.Decoder(_Body)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from math import isfinite
 from typing import Any
 from uuid import UUID
 
@@ -130,6 +131,8 @@ class Gateway:
         """The bridge lives; note how far its clock is from ours."""
         for subject in connection.subjects:
             if subject is None or message.offset_ms is None or subject.source is not connection:
+                continue
+            if not isfinite(message.offset_ms):  # unknown, however it is said
                 continue
             if subject.offset_ms is None or abs(subject.offset_ms - message.offset_ms) > OFFSET_MOVED_MS:
                 subject.offset_ms = round(message.offset_ms, 1)

@@ -1,8 +1,8 @@
 """What a bridge says ten times a second: each sample is checked, then the newest is kept and the rest recorded.
 
-A sample is refused where the socket does not speak for its subject, where a value is not finite, where it does not fit what
-was described. One that is no newer than what is known is counted and never shown; whether it fills a gap of the record is
-the recorder's to say.
+A sample is refused where the socket does not speak for its subject, where a value is not finite or absurdly large, where it
+does not fit what was described. One that is no newer than what is known is counted and never shown; whether it fills a gap
+of the record is the recorder's to say.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ from apps.ingest.gateway.live import Live, Shown, Subject
 from apps.kernel import clock
 from workers.protocol import Picture, Rejected, Report, States
 
+LARGEST = 1e16  # of a value, either way; bands of channels are bounded by it, too
 MOST_PICTURE_BYTES = 48 * 2**20  # of the newest pictures of one bridge
 UNKNOWN, TAKEN_OVER = "this socket does not speak for it", "another bridge speaks for it now"
 Refuse = Callable[[Rejected], None]
@@ -58,12 +59,12 @@ class Taking:
                 refuse(Rejected(subject=index, sequence=sequence, field="values", reason=reason))
                 continue
             try:
-                is_sound = isfinite(sum(values))  # type: ignore[arg-type]
+                is_sound = -LARGEST <= sum(map(abs, values)) <= LARGEST  # type: ignore[arg-type]
             except TypeError:  # an unknown value among them
                 is_sound = False
-            if not is_sound and not _all_finite(values):
+            if not is_sound and (reason := _unsound(values)):
                 subject.bad += 1
-                refuse(Rejected(subject=index, sequence=sequence, field="values", reason="a value is not finite"))
+                refuse(Rejected(subject=index, sequence=sequence, field="values", reason=reason))
                 continue
             add(subject.id, boot, sequence, state.at_ms, received_ms, values)
             if sequence <= subject.sequence:
@@ -139,6 +140,10 @@ class Taking:
         return UNKNOWN if subject is None else TAKEN_OVER
 
 
-def _all_finite(values: Sequence[float | None]) -> bool:
-    """Slowly: with unknown values, or where finite ones are too large to be summed."""
-    return all(value is None or isfinite(value) for value in values)
+def _unsound(values: Sequence[float | None]) -> str:
+    """Why these values are not taken, or nothing. Slowly: with unknown values among them, or large ones."""
+    if not all(value is None or isfinite(value) for value in values):
+        return "a value is not finite"
+    if not all(value is None or abs(value) <= LARGEST for value in values):
+        return f"a value is beyond {LARGEST:.0e}"  # means of such ones could not be written any more
+    return ""

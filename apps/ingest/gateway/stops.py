@@ -153,6 +153,9 @@ class Stops:
                 except Unavailable:
                     await asyncio.sleep(wait_s)
                     wait_s = min(LONGEST_RETRY_S, wait_s * 2)
+                except Exception:  # noqa: BLE001 - one that cannot be recorded must not keep the others from it
+                    _log.exception("stop %s was sent, and recording it fails", pressed.stop)
+                    await asyncio.sleep(RETRY_S)
 
     async def _record(self, pressed: Pressed) -> None:
         try:
@@ -262,7 +265,8 @@ def _ref(name: str, site_id: UUID) -> SubjectRef:
 
 
 def _moment(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(min(milliseconds, 4 * 10**12) / 1000, UTC)
+    """A time that can be written, whatever a page's clock or an old line on disk says."""
+    return datetime.fromtimestamp(max(0, min(milliseconds, 4 * 10**12)) / 1000, UTC)
 
 
 def _ignore(task: "asyncio.Future[None]") -> None:

@@ -92,17 +92,18 @@ async def test_nobody_speaks_for_a_robot_that_is_not_theirs(world, gateway, site
         ([float("nan"), 1.0], "values"),
         ([float("inf"), 1.0], "values"),
         ([1.0, float("-inf")], "values"),
+        ([1.7e308, -1.7e308], "values"),
         ([1.0, None, 3.0], "values"),
         ([], "values"),
     ],
-    ids=["nan", "inf", "minus inf", "too many", "none"],
+    ids=["nan", "inf", "minus inf", "too large", "too many", "none"],
 )
 async def test_what_is_no_number_is_refused_and_never_shown(world, gateway, site, robots, values, field):
     async with bridge_of(world, gateway, site, robots) as bridge, page_of(world, gateway, site, Role.VIEWER) as page:
         await page.watch(site)
         await bridge.say(States(states=[State(subject=0, sequence=1, at_ms=1, values=values)]))
         assert (await bridge.hear(Rejected)).field == field
-        await bridge.states(0, sequence=2, values=(1e308, 1e308))  # finite, though their sum is not
+        await bridge.states(0, sequence=2, values=(9e15, 9e15))  # large, and their sum beyond what one may be
         await page.until(lambda page: page.rows)
         assert page.row_of(robots[0])[1] == 2
         assert bridge.count(Rejected) == 0

@@ -98,6 +98,19 @@ async def test_nobody_speaks_for_it_now_is_said_and_made_up_for(world, gateway, 
             assert (now.stop, now.subjects) == (stop, _named(robots[0]))
 
 
+async def test_a_bridge_that_begins_anew_is_told_whatever_it_said_before(world, gateway, site, robots):
+    """Its latch may be gone: what another boot reported counts for nothing, and no report of this one is waited for."""
+    credential = await world.do(fleet.credential_for, site, robots)
+    async with page_of(world, gateway, site, Role.VIEWER) as page:
+        async with bridge_of(world, gateway, site, robots, credential=credential) as bridge:
+            stop = await page.stop(site, robots[:1])
+            await bridge.hear(StopNow)
+            await bridge.report(0, mode="stopped", latched=[stop])
+            await page.hear("stop", stop=stop, state="latched")
+        async with bridge_of(world, gateway, site, robots, credential=credential) as again:
+            assert (await again.hear(StopNow, within=3)).stop == stop
+
+
 async def test_what_was_cleared_is_told_to_who_still_holds(world, gateway, site, robots):
     from apps.control.models import Stop
     from apps.control.types import Phase
@@ -186,12 +199,29 @@ async def test_no_other_page_posts_it(world, gateway, site, robots):
             (415, {"session": session, "kind": "text/plain"}),
             (400, {"session": session, "body": b"{}"}),
             (400, {"session": session, "body": b"{" * 100_000}),
+            (400, {"session": session, "body": body[:-1] + b', "pressed_at_ms": -1000000000000000000}'}),
             (405, {"session": session, "method": "PUT"}),
         ]:
             found = await asyncio.to_thread(_post, gateway, given.pop("session"), given.pop("body", body), **given)
             assert found[0] == status, given
             assert status != 403 or "access-control-allow-origin" not in found[2]
         assert bridge.count(StopNow) == 0
+
+
+async def test_one_that_cannot_be_recorded_keeps_no_other_from_it(world, site, robots, tmp_path):
+    """What lies in the spool is from an earlier process, or a disk that went bad."""
+    spool = tmp_path / "gateway" / "gateway" / "stops.jsonl"
+    spool.parent.mkdir(parents=True)
+    bad = {"stop": str(uuid4()), "site": str(uuid4()), "subjects": None, "pressed_at_ms": -(10**18), "received_ms": -(10**18)}
+    spool.write_text(
+        json.dumps(bad | {"person": str(uuid4()), "name": "x", "roles": ["viewer"], "sent_to": ["robot:no"]}) + "\n"
+    )
+    here = world.serve("gateway", PILOTHOUSE_DATA=str(tmp_path))
+    async with bridge_of(world, here, site, robots) as bridge, page_of(world, here, site, Role.VIEWER) as page:
+        stop = await page.stop(site, robots)
+        await bridge.hear(StopNow)
+        await page.hear("stop", stop=stop, state="recorded", within=10)
+    await _recorded(world, stop)
 
 
 async def test_a_stop_goes_out_where_the_disk_takes_nothing(world, site, robots, tmp_path):

@@ -149,6 +149,13 @@ class Gateway extends EventTarget {
     }
   }
 
+  on_heard(message) {
+    for (const [place, receivedMs] of message.rows) {
+      const report = this.#places[place]?.report;
+      if (report) report.received_ms = receivedMs;
+    }
+  }
+
   #picture(buffer) {
     const length = new DataView(buffer).getUint32(0);
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));

@@ -138,7 +138,9 @@ class StopControl extends HTMLElement {
     if (robots.length < many) return `${many} ${many === 1 ? "robot" : "robots"} here`;
     const stopped = robots.filter((entry) => entry.report?.latched?.length).length;
     const moving = robots.filter((entry) => entry.report?.is_moving && !isLate(entry)).length;
-    return `${many} ${many === 1 ? "robot" : "robots"}, ${moving} moving${stopped ? `, ${stopped} stopped` : ""}`;
+    const late = robots.filter(isLate).length; // whether these move is not known: then no zero is said
+    const words = [moving || !late ? `${moving} moving` : "", stopped ? `${stopped} stopped` : "", late ? `${late} unknown` : ""];
+    return `${many} ${many === 1 ? "robot" : "robots"}, ${words.filter(Boolean).join(", ")}`;
   }
 
   // The three facts of the last Stop pressed here, and whoever has not confirmed by name.

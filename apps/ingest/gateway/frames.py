@@ -98,8 +98,18 @@ def _floor(live: Live, site: Site, since: int, own: str) -> str:
     return text_of({"op": "floor", "site": site.id, "now_ms": wall_ms(), "rows": rows})
 
 
+def heard_of(site: Site, chosen: Iterable[Subject], since: int) -> str | None:
+    """The same of a few subjects that are watched one by one."""
+    rows = [(one.place, one.report_received_ms) for one in chosen if one.heard > since >= one.reported]
+    return _heard_again(site, rows)
+
+
 def _heard(live: Live, site: Site, since: int, own: str) -> str | None:
     rows = [(one.place, one.report_received_ms) for one in _of(site, own) if one.heard > since >= one.reported]
+    return _heard_again(site, rows)
+
+
+def _heard_again(site: Site, rows: list[tuple[int, int]]) -> str | None:
     return text_of({"op": "heard", "site": site.id, "now_ms": wall_ms(), "rows": rows}) if rows else None
 
 

@@ -140,6 +140,8 @@ class Viewer:
         if watched.floor:
             for text in self._floor(watched):
                 yield text
+        elif text := self._heard(watched):
+            yield text
         for subject_id, rows in watched.rows.items():
             if rows:
                 taken = list(rows)
@@ -170,6 +172,14 @@ class Viewer:
             watched.heard = even
             if text:
                 yield text
+
+    def _heard(self, watched: Watched) -> str | None:
+        live = self._live
+        even = live.stamp - live.stamp % HEARD_EVERY
+        if even <= watched.heard:
+            return None
+        since, watched.heard = watched.heard, even
+        return frames.heard_of(watched.site, self._chosen(watched), since)
 
     def _chosen(self, watched: Watched) -> list[Subject]:
         found = (self._live.find(subject_id, watched.site.id) for subject_id in watched.chosen)

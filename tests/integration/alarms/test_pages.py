@@ -23,7 +23,7 @@ def page(site, browser):
 
 
 def test_a_calm_site_says_so(page):
-    assert "Nothing stands" in page()
+    assert "No alarm stands" in page()
     assert "No alarms" in page()
 
 
@@ -79,7 +79,7 @@ def test_shelved_with_a_reason_and_shown_again(site, subject, say, alarm_of, bro
     assert browser.post(f"{url}shelve/", {"minutes": 30, "reason": ""}, headers=HTMX).status_code == 422
     text = browser.post(f"{url}shelve/", {"minutes": 30, "reason": "new camera"}, headers=HTMX).content.decode()
     assert "new camera" in text
-    assert "Nothing stands" in text
+    assert "No alarm stands" in text
     assert "1 shelved" in page()
     browser.post(f"{url}unshelve/", headers=HTMX)
     assert alarm_of(robot).shelved_until is None

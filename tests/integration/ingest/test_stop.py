@@ -282,6 +282,10 @@ class TestWithoutTheDatabase:
             stop = await page.stop(site, robots)
             await bridge.hear(StopNow)
             await page.hear("stop", stop=stop, state="sent")
+            spool = tmp_path / "gateway" / "gateway" / "stops.jsonl"
+            async with asyncio.timeout(10):  # it acts first and is kept a moment later, on a disk that others use too
+                while not (spool.exists() and str(stop) in spool.read_text()):
+                    await asyncio.sleep(0.02)
             here.process.send_signal(signal.SIGKILL)
             here.process.wait()
         wire.mend()

@@ -49,7 +49,7 @@ def reports_of(live: Live, site: Site, chosen: Sequence[Subject]) -> str | None:
 
 def heard(live: Live, site: Site, since: int, own: str = "") -> str | None:
     """Which subjects said the same again since, and when: so that its age is true."""
-    return _once(site, ("heard", since, own), lambda: _heard(live, site, since, own))
+    return _once(site, ("heard", since, own), lambda: heard_of(site, _of(site, own), since))
 
 
 def states(live: Live, subject_id: UUID, rows: Iterable[Row]) -> str:
@@ -101,15 +101,6 @@ def _floor(live: Live, site: Site, since: int, own: str) -> str:
 def heard_of(site: Site, chosen: Iterable[Subject], since: int) -> str | None:
     """The same of a few subjects that are watched one by one."""
     rows = [(one.place, one.report_received_ms) for one in chosen if one.heard > since >= one.reported]
-    return _heard_again(site, rows)
-
-
-def _heard(live: Live, site: Site, since: int, own: str) -> str | None:
-    rows = [(one.place, one.report_received_ms) for one in _of(site, own) if one.heard > since >= one.reported]
-    return _heard_again(site, rows)
-
-
-def _heard_again(site: Site, rows: list[tuple[int, int]]) -> str | None:
     return text_of({"op": "heard", "site": site.id, "now_ms": wall_ms(), "rows": rows}) if rows else None
 
 

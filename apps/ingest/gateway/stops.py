@@ -37,7 +37,7 @@ SENT, LATCHED, RELEASED, RECORDED, UNREACHABLE, REFUSED = "sent", "latched", "re
 SEND_WITHIN_S = 1.0
 LINK_WITHIN_S = 1.0
 MOST_REMEMBERED = 1000
-RETRY_S, LONGEST_RETRY_S = 0.5, 5.0
+RETRY_S, LONGEST_RETRY_S, FAILED_RETRY_S = 0.5, 5.0, 60.0
 Told = dict[str, Any]
 _log = logging.getLogger(__name__)
 
@@ -72,6 +72,7 @@ class Stops:
         self._latched: dict[UUID, frozenset[UUID]] = {}  # what each subject says, as far as pages were told
         self._owed: dict[tuple[UUID, UUID, str], set[UUID]] = {}  # what subjects said since the last beat
         self._stirred = asyncio.Event()
+        self._not_before: dict[UUID, float] = {}  # of those whose recording failed
 
     async def press(self, pressed: Pressed, viewer: Viewer | None = None) -> Sequence[Told]:
         """Send a Stop wherever it is to be sent, keep it, and return what became of it for each subject so far."""
@@ -146,16 +147,20 @@ class Stops:
             if not self._spool.pending:
                 self._stirred.clear()
                 await self._stirred.wait()
-            for pressed in self.unrecorded:
+            due = [one for one in self.unrecorded if clock.monotonic() >= self._not_before.get(one.stop, 0.0)]
+            if not due:
+                await asyncio.sleep(RETRY_S)
+            for pressed in due:
                 try:
                     await self._record(pressed)
+                    self._not_before.pop(pressed.stop, None)
                     wait_s = RETRY_S
                 except Unavailable:
                     await asyncio.sleep(wait_s)
                     wait_s = min(LONGEST_RETRY_S, wait_s * 2)
                 except Exception:  # noqa: BLE001 - one that cannot be recorded must not keep the others from it
                     _log.exception("stop %s was sent, and recording it fails", pressed.stop)
-                    await asyncio.sleep(RETRY_S)
+                    self._not_before[pressed.stop] = clock.monotonic() + FAILED_RETRY_S
 
     async def _record(self, pressed: Pressed) -> None:
         try:

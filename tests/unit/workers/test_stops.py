@@ -1,5 +1,6 @@
 """A Stop at the bridge: motion ends, is seen to end, is told, and stays ended."""
 
+import itertools
 import time
 from threading import Event, current_thread
 from uuid import uuid4
@@ -204,17 +205,22 @@ class TestWatchdog:
 
         dogs(look)
         time.sleep(0.5)
-        assert 4 <= len(looks) <= 27  # never more often; less where the machine has no time
+        gaps = sorted(after - before for before, after in itertools.pairwise(looks))
+        assert len(looks) <= 27
+        assert gaps[len(gaps) // 2] < 2 * EVERY_S  # the middle one: a busy machine makes some of them long
 
     def test_what_does_not_come_in_time_is_acted_on_once(self, dogs):
-        dog, fired = dogs(), []
-        armed = time.monotonic()
-        dog.expect("a", 0.1, lambda name: fired.append((name, time.monotonic() - armed)))
-        until(lambda: fired)
-        time.sleep(0.1)
-        [(name, after)] = fired
-        assert name == "a"
-        assert 0.1 <= after < 0.1 + 15 * EVERY_S  # tests/faults holds the bound on motion
+        dog, taken = dogs(), []
+        for _ in range(5):
+            fired, armed = [], time.monotonic()
+            dog.expect("a", 0.1, lambda name: fired.append((name, time.monotonic())))  # noqa: B023 - waited for at once
+            until(lambda: fired)  # noqa: B023
+            time.sleep(0.1)
+            [(name, at)] = fired
+            assert name == "a"
+            taken.append(at - armed)
+        assert min(taken) >= 0.1
+        assert sorted(taken)[2] < 0.1 + 4 * EVERY_S  # the middle one: a busy machine makes some of them long
 
     def test_what_comes_in_time_is_left_alone(self, dogs):
         dog, fired = dogs(), Event()
